@@ -147,6 +147,7 @@ plan --items 10 --users 5 --epsilon 1 --other                         | --other 
 plan --attribute theme --users 5 --epsilon 1                          | such as theme=dark,light or age=bins:0,18
 plan --attribute a=1,2 --users 5 --epsilon 1                          | expected at least two attributes, got one; plan
 plan --attribute a=1,2 --attribute b=1,,2 --users 5 --epsilon 1       | expected labels separated by single commas
+plan --attribute a=1,2 --attribute b=0..120 --users 5 --epsilon 1     | numbers in order are range:0..120 or bins:0,18
 plan --attribute a=1,2 --attribute b=bins:x --users 5 --epsilon 1     | bins: expected edges such as 0,10,20.5,50
 plan --attribute a=1,2 --attribute a=1,2 --users 5 --epsilon 1        | expected distinct names, got 'a' more than once
 plan --attributes a.txt --users 5 --epsilon 1                         | a.txt, line 1: expected a name and its values
@@ -159,6 +160,7 @@ privatize survey.csv --columns theme,agee --scheme survey.json --out new.parquet
 privatize survey.csv --columns theme,, --scheme survey.json --out new.parquet | such as browser,theme
 privatize survey.csv --columns theme=age,age --scheme survey.json --out new.parquet | got one of them twice
 privatize survey.csv --columns theme,age=Age --scheme survey.json --out new.parquet | one column named 'Age', got 0
+privatize survey.csv --separator ; --column age --scheme scheme.json --out new.parquet | --separator needs --glue, or
 privatize survey.csv --columns site,day --scheme scheme.json --out new.parquet | pass --column NAME
 privatize survey.csv --scheme survey.json --out new.parquet           | line 3: 'theme': expected one of the 2 labels
 privatize a.txt --scheme survey.json --out new.parquet                | pass --format csv if there are some

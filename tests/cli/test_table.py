@@ -14,7 +14,7 @@ from pyarrow import parquet
 from typer.testing import CliRunner
 
 import browsing
-from plausibly import Ordered, SeededRandom, Table, make
+from plausibly import Choices, Ordered, SeededRandom, Table, make
 from plausibly.cli import app
 from plausibly.demo.survey import QUESTIONS, questions_text, survey
 from plausibly.files import Collected, read_tally, write_tally
@@ -52,6 +52,24 @@ def test_from_a_file_of_answers_to_a_table(tmp_path: Path) -> None:
     expected = library.table("age", "plan")
     assert [cell["estimate"] for cell in shown["cells"]] == expected.values.tolist()
     assert (shown["reports"], shown["simulated"]) == (3000, True)
+
+
+def test_from_a_file_of_lists_to_counts_of_all_items(tmp_path: Path) -> None:
+    scheme, reports = make("CLIQUE", epsilon=4, domain=Choices(["Maps", "Mail"], other=True)), tmp_path / "r.parquet"
+    (tmp_path / "s.json").write_text(scheme.to_json())
+    lists = [["Maps"], ["Maps", "Mail"], [], ["Chess"]] * 50
+    (tmp_path / "a.csv").write_text("apps\n" + "".join(f"{';'.join(own)}\n" for own in lists))
+    given = "--scheme", tmp_path / "s.json", "--separator", ";", "--seed", 7
+    run("privatize", tmp_path / "a.csv", *given, "--out", reports)
+    told = CliRunner().invoke(app, ["estimate", str(reports), "--simulated"])
+    assert (told.exit_code, "plausibly table … --rows NAME" in told.stderr) == (1, True), told.stderr
+    run("collect", reports, "--out", tmp_path / "a.tally", "--simulated")
+    shown = json.loads(run("table", tmp_path / "a.tally", "--json"))
+    library = scheme.accumulator()
+    library.add(scheme.privatize(lists, SeededRandom(7)))
+    assert [row["item"] for row in shown["estimates"]] == library.table().items.tolist()
+    assert [row["estimate"] for row in shown["estimates"]] == library.table().values.tolist()
+    assert "other" in run("table", tmp_path / "a.tally", "--out", tmp_path / "a.html")
 
 
 def test_programs_get_the_numbers_of_the_library(tally: Path, tmp_path: Path) -> None:

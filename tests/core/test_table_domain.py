@@ -19,6 +19,7 @@ SURVEY = Table({"browser": ["Firefox", "Chrome"], "age": Ordered(0, 9), "plan": 
 RECORDS: list[Any] = [("Firefox", 3, 0), ("Chrome", None, 2), (None, 9, None)]
 CODES = SURVEY.encode(RECORDS).tolist()
 NAMED = [dict(zip(SURVEY.names, record, strict=True)) for record in RECORDS]
+TWICE = pandas.DataFrame([(*RECORDS[0], 1)], columns=[*SURVEY.names, "plan"])
 COLUMNS = {name: [record[i] for record in RECORDS] for i, name in enumerate(SURVEY.names)}
 
 
@@ -85,7 +86,13 @@ def test_parsing_takes_values_with_commas_between_them() -> None:
         ([RECORDS[0], ("Secret", 1, 1)], "item 1: 'browser': expected one of the 2 labels.* got a value outside"),
         ([RECORDS[0], ("Chrome", 1, 7), ("Chrome", 1, 8)], "item 1 and 1 more: 'plan': expected integers in"),
         ({**COLUMNS, "plan": [1, 2]}, "items: expected columns of one length"),
-        ({"browser": "Chrome", "age": 1, "plan": 1}, "'browser': items: expected a sequence of items, got one str"),
+        (
+            {"browser": "Chrome", "age": 1, "plan": 1},
+            r"items: expected a list of records.* got one record; pass \[record",
+        ),
+        ({**COLUMNS, "browser": "Chrome"}, "'browser': items: expected a sequence of items, got one str"),
+        (polars.DataFrame(COLUMNS).lazy(), r"items: expected a table in memory, got LazyFrame; collect it first"),
+        (TWICE, "items: expected one column named 'plan', got 2"),
         (np.zeros((2, 2), dtype=int), "items: expected 3 columns, got 2"),
     ],
 )
@@ -102,6 +109,12 @@ def test_wrong_records_are_refused_by_position_and_attribute_and_never_by_value(
         ({"a": 2}, "number of attributes: expected 2 to 64, got 1"),
         ({"a": 2, "b": Keys()}, "expected items that can be listed for 'b'.* got Keys"),
         ({"a": 2, "b": Strings("ab", 3)}, "expected items that can be listed for 'b'.* got Strings"),
+        ({"a": 2, "b": ["x"]}, "attributes: 'b': domain: number of labels: expected 2 to .* got 1"),
+        ({"a": 2, "b": None}, "attributes: 'b': domain: expected a number of items, .* got NoneType"),
+        (
+            {"a": 2, "b": ["x", "missing"]},
+            "'b': the label 'missing' is the name .* leave out this cell with missing=False",
+        ),
         ({"a": 2, "": 3}, "expected names of 1 to 80 printable characters"),
         ({"a": 2, 5: 3}, "expected names of 1 to 80 printable characters, got int"),
         ({f"q{i}": 3 for i in range(41)}, "expected fewer than 2\\^64 different records"),
@@ -118,6 +131,7 @@ def test_attributes_without_a_cell_for_missing_values_are_chosen_by_name() -> No
     table = Table({"a": 2, "b": ["x", "y"], "c": Ordered(0, 3)}, missing=["b"])
     assert table.sizes == (2, 3, 4)
     assert Table({"a": 2, "c": Ordered(0, 3)}, missing=False).sizes == (2, 4)
+    assert Table({"a": 2, "b": ["x", "missing"]}, missing=["a"]).sizes == (3, 2)
     with pytest.raises(ParameterError, match="missing: unknown attribute 'z'"):
         Table({"a": 2, "b": 2}, missing=["z"])
     with pytest.raises(DomainError, match="item 0: 'a': expected integers"):

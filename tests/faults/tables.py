@@ -389,7 +389,7 @@ plan(
     "law-forgets-the-lottery",
     "the square of what a user adds on average is not taken off",
     "core.table_law:TableLaw._met",
-    "second - sum(parts.values()) ** 2",
+    "second - sum(cell.values()) * sum(total.values())",
     "second",
     audited,
     VARIANCE,
@@ -455,9 +455,18 @@ plan(
 plan(
     "shares-of-known-totals",
     "the row of a share is taken for known without error",
-    "core.cross_table:CrossTable._ratio_variances",
-    "-= fixed.reshape(",
-    "-= 0 * fixed.reshape(",
+    "core.cross_table:CrossTable.shares_by",
+    "+ shares**2 * total_variance",
+    "+ 0 * total_variance",
+    agreeing,
+    "delta method",
+)
+plan(
+    "shares-independent-of-their-totals",
+    "a count is taken for independent of the sum that it is a part of",
+    "core.cross_table:CrossTable.shares_by",
+    "- 2 * shares * ",
+    "- 0 * shares * ",
     agreeing,
     "delta method",
 )

@@ -183,7 +183,7 @@ def test_the_domain_travels_as_json_and_says_what_it_takes() -> None:
     assert repr(OPEN) == "Choices(Maps, Mail, Chess, or others)"
     assert OPEN.argument == "domain=Choices([...], other=True)"
     assert OPEN.describe() == "any of 3 items and all others"
-    assert APPS.parse(["Mail,Maps", "", '"Chess"']) == [("Mail", "Maps"), (), ("Chess",)]
+    assert APPS.parse(["Mail, Maps", "", "Chess,"]) == [("Mail", "Maps"), (), ("Chess",)]
     assert "devices refuse the scheme" in str(APPS.facts())
 
 

@@ -157,3 +157,16 @@ def test_the_law_of_sums_is_that_of_cells() -> None:
     assert np.allclose(covariance.sum(), 0.0, atol=1e-6)
     # The margin of the law is the law of the margin.
     assert np.allclose(found.margin("q1").variance, tally.table("q1").variance)
+
+
+@pytest.mark.parametrize("fixed", [(0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2)])
+def test_the_covariance_of_a_cell_with_its_sum_is_that_of_the_law(fixed: tuple[int, ...]) -> None:
+    scheme = make("CLIQUE", epsilon=1, domain=table(2, 3, 4), cliques=3)
+    tally, _ = collected(scheme, 500)
+    found = tally.table("q0", "q1", "q2")
+    cells = np.eye(24).reshape(24, 2, 3, 4)
+    others = tuple(axis + 1 for axis in range(3) if axis not in fixed)
+    sums = np.broadcast_to(cells.sum(axis=others, keepdims=True), cells.shape)
+    wanted = np.diag(found.law.covariance(np.concatenate([cells, sums]), found.counts, found.n)[:24, 24:])
+    own = found.law.sum_covariances(found.counts, found.n, fixed)
+    assert np.allclose(own.reshape(-1), wanted, rtol=1e-12, atol=1e-9)

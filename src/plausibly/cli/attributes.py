@@ -57,6 +57,11 @@ def _labels(text: str, other: bool, steps: Sequence[str]) -> Labels:
     labels = [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
     if "" in labels:
         raise ParameterError("expected labels separated by single commas, got an empty one; missing values need none")
+    if len(labels) < 2:
+        raise ParameterError(
+            "expected at least two labels with commas between them, got one; numbers in order are range:0..120 or "
+            "bins:0,18,65,120"
+        )
     return Labels(tuple(labels), other, steps)
 
 

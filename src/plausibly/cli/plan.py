@@ -244,14 +244,16 @@ def _print(found: Plan, request: PlanOptions) -> None:
     text = short_text(found.scheme)
     for name, value in [*found.facts(), *([] if text is None else [("as a text", text)])]:
         facts.add_row(f"  {name}", escape(value))
-    console.print("", facts, "", "[bold]Why not[/]", sep="\n", highlight=False)
+    console.print("", facts, "", sep="\n", highlight=False)
     others = Table.grid(padding=(0, 2))
     for column in ("left", "right", "right", "left"):
         others.add_column(justify=column, no_wrap=column == "right")
     for choice in found.runners_up:
         name, *rest = choice.row
         others.add_row(f"  {name}", *map(escape, rest))
-    console.print(others, "", "[bold]In plain words[/]", sep="\n", highlight=False)
+    if found.runners_up:
+        console.print("[bold]Why not[/]", others, "", sep="\n", highlight=False)
+    console.print("[bold]In plain words[/]", highlight=False)
     words = Table.grid(padding=(0, 1))
     for note in found.notes:
         words.add_row("  •", escape(spelled(note, request)))

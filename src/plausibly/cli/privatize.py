@@ -49,6 +49,7 @@ def privatize(request: PrivatizeOptions) -> None:
             column=request.column,
             columns=_columns(request.columns),
             glue=_glue(request),
+            separator=request.separator if request.glue is None else None,
             format=request.format,
             missing=request.missing,  # type: ignore[arg-type]
             delimiter=_DELIMITERS.get(request.delimiter or "", request.delimiter),
@@ -104,15 +105,13 @@ def _columns(given: str | None) -> dict[str, str] | None:
 
 def _glue(request: PrivatizeOptions) -> Glue | None:
     if request.glue is None:
-        if request.separator != " ":
-            raise ParameterError("--separator needs --glue")
         return None
     columns = request.glue.split(",")
     if len(columns) < 2 or "" in columns or len(set(columns)) < len(columns):
         raise ParameterError("--glue: expected different columns separated by single commas, such as --glue a,b")
-    if not request.separator:
+    if request.separator == "":
         raise ParameterError("--separator: expected at least one character, got none")
-    return Glue(tuple(columns), request.separator)
+    return Glue(tuple(columns), request.separator or " ")
 
 
 def _check(given: Values, domain: Domain, console: Console, request: PrivatizeOptions) -> None:

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.cross_table import CrossTable
+from ..core.domain import Choices
 from ..core.errors import ParameterError, StateError
 from ..core.tables_only import TablesOnly
 from ..core.wording import nearest, shown, visible
@@ -65,6 +66,8 @@ def _attributes(source: Collected, request: TableOptions) -> list[str]:
             f"{request.tally}: expected a scheme for several attributes, such as CLIQUE, got {source.scheme.name}; use "
             f"plausibly estimate {request.tally}"
         )
+    if request.rows is None and request.columns is None and isinstance(decoder.records, Choices):
+        return []
     if request.rows is None:
         known = ", ".join(map(visible, decoder.records.names))
         raise ParameterError(f"expected --rows NAME, and --columns NAME for a table of two; the attributes are {known}")
@@ -89,7 +92,7 @@ def _answer(source: Collected, names: Sequence[str], request: TableOptions) -> A
         inputs=[request.tally], ranges=request.ranges, quantiles=request.quantiles, mean=request.mean
     )
     answers = ordered_answers(found, asked)
-    title = names[0] if request.title is None else request.title
+    title = ", ".join(names) or None if request.title is None else request.title
     return Answer(found, source, request.level, found.usual_number, title=title, unit=request.unit, asked=answers)
 
 
@@ -97,9 +100,8 @@ def _show(console: Console, answer: TableAnswer, written: Sequence[Path]) -> Non
     if answer.source.simulated:
         console.print("[bold yellow]SIMULATED[/] reports: not from real users.\n", highlight=False)
     _print(console, answer.counts_grid())
-    if (shares := answer.shares_grid()) is not None:
-        console.print(f"\nShares by {escape(visible(answer.rows.name))}, approximate:\n", highlight=False)
-        _print(console, shares)
+    console.print(f"\nShares by {escape(visible(answer.rows.name))}, approximate:\n", highlight=False)
+    _print(console, answer.shares_grid())
     interval = f"± is half the width of the {100 * answer.level:g} % interval."
     told = " ".join([answer.summary(), interval, *answer.notes()])
     console.print(f"\n{escape(answer.finding())}\n{escape(told)}", highlight=False)

@@ -13,6 +13,7 @@ from .accumulator import Accumulator, LogAccumulator
 from .errors import StateError
 from .laws import Cells, Codes, Decoder, Estimator, Scores, no_context
 from .scheme import Reports, Scheme
+from .tables_only import TablesOnly, collect_first
 
 _PAIRS = 1 << 30
 """Pairs of a report and a candidate that are tested at a time, so that an interrupt waits for less than a second."""
@@ -111,6 +112,8 @@ def additive_estimator(scheme: Scheme) -> Estimator:
     found = scheme.estimator() if scheme.accumulator_type is LogAccumulator else None
     if isinstance(found, Estimator) and found.context is no_context:
         return found
+    if isinstance(scheme.estimator(), TablesOnly):
+        raise collect_first(scheme.name)
     raise StateError(
         f"{scheme.name} counts its reports without knowing the items; add them up with collect, and estimate from the "
         "tally"

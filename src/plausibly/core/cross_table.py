@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 Picture = Literal["heat map", "mosaic"]
 
-_NUMBERS = 1 << 22
-"""Size of the arrays in which questions are asked together."""
 _WIDEST, _LONGEST = 8, 40
 """Numbers of columns and rows that are printed."""
 _CELL = "padding:0.15em 0.6em;text-align:right;font-variant-numeric:tabular-nums"
@@ -259,33 +257,21 @@ class CrossTable(Celled):
         axis = self._axis(name)
         others = tuple(i for i in range(len(self.shape)) if i != axis)
         totals = self.counts.sum(axis=others, keepdims=True)
-        marginal_variance = marginal(self.law, axis).cell_variances(totals.reshape(-1), self.n)
-        clear = totals.reshape(-1) > CLEAR * np.sqrt(np.maximum(marginal_variance, 0.0))
+        law = marginal(self.law, axis)
+        total_variance = np.expand_dims(law.cell_variances(totals.reshape(-1), self.n), others)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = self.counts / totals
-            variance = self._ratio_variances(shares, axis) / totals**2
-        whole = np.broadcast_to(np.expand_dims(clear, others), self.shape)
-        variance = np.where(whole, np.maximum(variance, 0.0), np.inf)
-        shares = np.where(whole, shares, np.nan)
+            # The delta method: the variance of count - share*total, where the share is held fixed.
+            variance = (
+                self.law.cell_variances(self.counts, self.n)
+                - 2 * shares * self.law.sum_covariances(self.counts, self.n, (axis,))
+                + shares**2 * total_variance
+            ) / totals**2
+        clear = totals > CLEAR * np.sqrt(np.maximum(total_variance, 0.0))
+        variance = np.where(clear, np.maximum(variance, 0.0), np.inf)
+        shares = np.where(clear, shares, np.nan)
         given = self.attributes, self.n, self.cautions
         return SharesBy(self.items, shares.reshape(-1), variance.reshape(-1), *given, basis=self.basis.changed, by=name)
-
-    def _ratio_variances(self, shares: Floats, axis: int) -> Floats:
-        # The delta method: the variance of count - share*total, where the share is held fixed.
-        cells = shares.size
-        places = np.stack(np.unravel_index(np.arange(cells), self.shape))
-        found = np.empty(cells)
-        at_once = max(1, _NUMBERS // cells)
-        for first in range(0, cells, at_once):
-            own = places[:, first : first + at_once]
-            questions = np.zeros((own.shape[1], *self.shape))
-            rows = np.moveaxis(questions, axis + 1, 1)
-            fixed = np.nan_to_num(shares.reshape(-1)[first : first + at_once])
-            numbers = np.arange(own.shape[1])
-            rows[numbers, own[axis]] -= fixed.reshape(-1, *[1] * (len(self.shape) - 1))
-            questions[(numbers, *own)] += 1.0
-            found[first : first + at_once] = self.law.variances(questions, self.counts, self.n)
-        return found.reshape(self.shape)
 
     def independence(self) -> Independence:
         """A test whether the two attributes are independent among the people from whom the users are drawn.

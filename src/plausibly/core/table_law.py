@@ -61,32 +61,48 @@ class TableLaw:
 
     def cell_variances(self, counts: Floats, n: int | float) -> Floats:
         """Variance of the estimated count of each cell of the table, in a crowd of n users with these counts."""
+        return self.sum_covariances(counts, n, self.axes)
+
+    def sum_covariances(self, counts: Floats, n: int | float, fixed: Axes) -> Floats:
+        """Covariance of the count of each cell with the sum over all cells that have its values on the fixed axes.
+
+        The result has the table's shape. In a table of two attributes, with the first axis fixed, the sums are those of
+        the rows.
+        """
         # A cell sees another one only by the axes on which both agree: their number is a sum of margins.
-        variance = np.full(self.sizes, n * self._cell_noise)
+        found = np.full(self.sizes, n * self._noise_with(fixed))
         for margin in subsets(self.axes):
             sign = {met: (-1) ** (len(margin) - len(met)) for met in subsets(margin)}
-            factor = sum(sign[met] * self._met(met) for met in sign)
+            factor = sum(sign[met] * self._met(met, fixed) for met in sign)
             others = tuple(axis for axis in self.axes if axis not in margin)
-            variance += factor * counts.sum(axis=others, keepdims=True)
-        return variance
+            found += factor * counts.sum(axis=others, keepdims=True)
+        return found
 
-    @cached_property
-    def _cell_noise(self) -> float:
-        squares = {kept: prod(self._squared(axis, axis in kept) for axis in self.axes) for kept in self.noise}
-        return sum(noise * squares[kept] for kept, noise in self.noise.items())
+    def _noise_with(self, fixed: Axes) -> float:
+        return sum(
+            noise * prod(self._product(axis, axis in kept, axis in fixed) for axis in self.axes)
+            for kept, noise in self.noise.items()
+        )
 
-    def _squared(self, axis: int, kept: bool) -> float:
+    def _product(self, axis: int, kept: bool, fixed: bool) -> float:
+        # Along one axis, a cell and the sum over its fixed axes: the sum of the products of their components.
         size = self.sizes[axis]
-        return 1 - 1 / size if kept else 1 / size**2
+        if fixed:
+            return 1 - 1 / size if kept else 1 / size**2
+        return 0.0 if kept else 1 / size
 
-    def _met(self, met: Axes) -> float:
+    def _met(self, met: Axes, fixed: Axes) -> float:
         # What a user adds who agrees with the cell on these axes.
-        parts = {kept: self._part(kept, met) for kept in self.noise}
-        second = sum(own * parts[one] * parts[other] for (one, other), own in self.own.items())
-        return second - sum(parts.values()) ** 2
+        cell = {kept: self._part(kept, met, self.axes) for kept in self.noise}
+        total = {kept: self._part(kept, met, fixed) for kept in self.noise}
+        second = sum(own * cell[one] * total[other] for (one, other), own in self.own.items())
+        return second - sum(cell.values()) * sum(total.values())
 
-    def _part(self, kept: Axes, met: Axes) -> float:
-        shares = ((axis in kept and axis in met) - (1 if axis in kept else -1) / self.sizes[axis] for axis in self.axes)
+    def _part(self, kept: Axes, met: Axes, fixed: Axes) -> float:
+        # The weights of a sum are 1 all along the other axes: their mean is 1, and nothing remains without it.
+        if not set(kept) <= set(fixed):
+            return 0.0
+        shares = ((axis in kept and axis in met) - (1 if axis in kept else -1) / self.sizes[axis] for axis in fixed)
         return prod(shares)
 
     def even_variance(self) -> float:

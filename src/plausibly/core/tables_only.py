@@ -11,6 +11,8 @@ from .mean_only import MeanOnly
 from .table_law import Axes, Floats, TableLaw
 from .words import Setting, Words
 
+_TABLE = Setting("rows", "NAME", of="table", python='tally.table("NAME", "NAME")')
+
 
 class Estimated(NamedTuple):
     """The estimated table of some attributes: a count for each cell, and the law of the counts."""
@@ -43,9 +45,14 @@ class TablesOnly(Protocol):
 
 def no_histogram() -> StateError:
     """The refusal to count whole records where only tables of some attributes are known."""
-    table = Setting("rows", "NAME", of="table", python='tally.table("NAME", "NAME")')
     words = "this scheme has no counts of whole records, only tables of one or two attributes; ask for them with "
-    return StateError(Words(words, table))
+    return StateError(Words(words, _TABLE))
+
+
+def collect_first(name: str) -> StateError:
+    """The refusal to count whole records in reports that nobody has collected."""
+    words = f"{name} counts no whole records; add the reports up with collect, and ask the tally for tables with "
+    return StateError(Words(words, _TABLE))
 
 
 def counts_items(decoder: object) -> bool:

@@ -35,7 +35,7 @@ _LONG_NUMBER = re.compile(rb"[0-9]{%d}" % _DIGITS)
 _HALF = re.compile("[\ud800-\udfff]")
 _LARGEST = 1 << 26
 """A number of bytes that no block has: Arrow does not divide it again."""
-_KINDS = {bool: "true or false", float: "a fraction", list: "a list", dict: "an object"}
+_KINDS = {bool: "true or false", int: "a number", float: "a fraction", list: "a list", dict: "an object"}
 
 
 class _Repeating(dict[str, Any]):
@@ -48,13 +48,19 @@ class JsonColumn:
     """The values of a field in JSON lines, or of several fields that are joined, in batches; None if null or absent.
 
     Without a name, all lines are texts or numbers, or objects with the only field of the first object. ``fractions``
-    allows numbers that are not whole.
+    allows numbers that are not whole, ``lists`` allows lists of texts, which become tuples.
     """
 
     def __init__(
-        self, text: Text, fields: Sequence[str] | None, joined: Joined | None = None, *, fractions: bool = False
+        self,
+        text: Text,
+        fields: Sequence[str] | None,
+        joined: Joined | None = None,
+        *,
+        fractions: bool = False,
+        lists: bool = False,
     ) -> None:
-        self._text, self._joined, self._fractions = text, joined, fractions
+        self._text, self._joined, self._fractions, self._lists = text, joined, fractions, lists
         self._fields: list[str] = [] if fields is None else list(fields)
         """The fields to read; none if every line is a text or a number."""
         self._decided = fields is not None
@@ -71,7 +77,7 @@ class JsonColumn:
     def _tasks(self, blocks: Iterator[tuple[int, bytes]]) -> Iterator[partial[Batch]]:
         by_arrow = None
         for first, content in blocks:
-            if not self._fields:
+            if not self._fields or self._lists:
                 yield partial(_unchanged, self._by_lines(first, content))
                 continue
             by_arrow = by_arrow or _Arrow(self._fields, self._joined)
@@ -107,7 +113,7 @@ class JsonColumn:
                 self._text.source.tolerate(error)
                 continue
             # Only an escape can produce half of a surrogate pair.
-            if isinstance(value, str) and "\\u" in written and _HALF.search(value):
+            if "\\u" in written and _HALF.search(_text_of(value)):
                 self._text.refuse("expected text in UTF-8, got half of a surrogate pair", line)
                 continue
             places.append(line)
@@ -149,7 +155,9 @@ class JsonColumn:
         except SeparatorError as error:
             raise self._text.refused(error.why, line) from None
 
-    def _text_or_number(self, value: object, line: int) -> str | int | float | None:
+    def _text_or_number(self, value: object, line: int) -> str | int | float | tuple[str, ...] | None:
+        if self._lists:
+            return self._list_or_text(value, line)
         if value is None or isinstance(value, str):
             return value
         if isinstance(value, float) and math.isnan(value):
@@ -161,6 +169,16 @@ class JsonColumn:
             expected = "a text or a number" if self._fractions else "a text or a whole number"
             raise self._text.refused(f"expected {expected}, got {_KINDS[kind]}", line)
         return value
+
+    def _list_or_text(self, value: object, line: int) -> str | tuple[str, ...] | None:
+        if value is None or isinstance(value, str):
+            return value
+        if not isinstance(value, list):
+            kind = dict if isinstance(value, dict) else type(value)
+            raise self._text.refused(f"expected a list of texts, got {_KINDS[kind]}", line)
+        if not all(isinstance(item, str) for item in value):
+            raise self._text.refused("expected a list of texts, got a list of other things", line)
+        return tuple(value)
 
 
 class _Arrow:
@@ -216,6 +234,13 @@ def _most_in_a_line(content: bytes) -> int:
     brackets = np.flatnonzero((block == ord("{")) | (block == ord("[")))
     ends = np.searchsorted(brackets, np.flatnonzero(block == ord("\n")))
     return int(np.diff(np.concatenate([[0], ends, [len(brackets)]])).max())
+
+
+def _text_of(value: object) -> str:
+    # The text of a value, or all texts of a list.
+    if isinstance(value, tuple):
+        return " ".join(filter(None, map(_text_of, value)))
+    return value if isinstance(value, str) else ""
 
 
 def _unchanged(batch: Batch) -> Batch:

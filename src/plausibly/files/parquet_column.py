@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -33,10 +34,13 @@ _MOST_PAGE, _MOST_DICTIONARY = 1 << 27, 1 << 24
 """Maximum size of a decompressed page in bytes. Most writers start a new page after 1 MiB."""
 _MOST_VALUES = 1 << 24
 """Maximum number of values in a page."""
+_MOST_ITEMS, _MOST_LISTS = 1 << 24, 1 << 27
+"""Maximum number of items in the lists of a row group, and of their bytes."""
 _MOST_BATCH = 1 << 26
 """Maximum number of bytes in the pages of a batch of more than one row."""
 _MOST_DELTAS, _FEW_ROWS = 1 << 22, 16
 """Maximum size of a page in bytes, and rows of a batch, in encodings where few bytes can yield many long values."""
+_DELTAS = (DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY)
 _MOST_TEXT = 1 << 24
 """Maximum number of characters in a batch: with a dictionary, few bytes yield many values."""
 _MAGIC = b"PAR1"
@@ -48,10 +52,18 @@ class ParquetColumn:
     """The values of a Parquet column in batches, with their row numbers from 1; None for null.
 
     The name of the column may be omitted if there is only one. ``binary`` allows a column of bytes, ``numbers`` one of
-    fractions, dates, times or durations.
+    fractions, dates, times or durations, ``lists`` one of lists of texts, which become tuples.
     """
 
-    def __init__(self, source: Source, column: str | None, *, binary: bool = False, numbers: bool = False) -> None:
+    def __init__(
+        self,
+        source: Source,
+        column: str | None,
+        *,
+        binary: bool = False,
+        numbers: bool = False,
+        lists: bool = False,
+    ) -> None:
         try:
             import pyarrow
             from pyarrow import parquet
@@ -76,8 +88,10 @@ class ParquetColumn:
         if b"plausibly.version" in said:
             raise self._refused("expected users' values, got reports; plausibly collect reads reports")
         self._place = self._found(list(schema.names), column)
-        if why := _unfit(schema.field(self._place).type, binary, numbers):
+        kind = schema.field(self._place).type
+        if why := _unfit(kind, binary, numbers, lists):
             raise self._refused(why)
+        self._nested = pyarrow.types.is_nested(kind)
         self._name = schema.names[self._place]
 
     def _footer(self, file: BinaryIO) -> tuple[bytes, int]:
@@ -110,19 +124,26 @@ class ParquetColumn:
 
     def _leaves(self) -> list[int]:
         # Several, since a nested field may have the same path as a column with dots in its name.
-        schema = self._metadata.schema
-        return [each for each in range(self._metadata.num_columns) if schema.column(each).path == self._name]
+        paths = [self._metadata.schema.column(each).path for each in range(self._metadata.num_columns)]
+        if self._nested:
+            return [each for each, path in enumerate(paths) if path.startswith(f"{self._name}.")]
+        return [each for each, path in enumerate(paths) if path == self._name]
 
     def _rows_at_once(self) -> int:
         # The number of rows that keeps every batch small, wherever it begins. This reads all page headers.
         with self._source.opened() as file:
             found = {leaf: self._pages(file, leaf) for leaf in self._leaves()}
+        if self._nested:
+            # A row may have any number of items, but those of a row group are few.
+            self._file.close()
+            self._file = self._opened([self._metadata.schema.column(leaf).path for leaf in found])
+            return _ROWS
         rows = _ROWS
         for leaf, pages in found.items():
             encodings = {page.encoding for page in pages if page.type != DICTIONARY}
             repeats = any(page.type == DICTIONARY for page in pages)
             texts = self._metadata.schema.column(leaf).physical_type == "BYTE_ARRAY"
-            if repeats and texts and not encodings & {DELTA_BYTE_ARRAY, DELTA_LENGTH_BYTE_ARRAY}:
+            if repeats and texts and encodings.isdisjoint(_DELTAS):
                 # Then a repeated value is in memory only once. Arrow cannot do this for the other two encodings.
                 self._file.close()
                 self._file = self._opened([self._name])
@@ -152,7 +173,9 @@ class ParquetColumn:
             for page in pages:
                 _refuse_large(page)
             data = [page for page in pages if page.type != DICTIONARY]
-            if (
+            if self._nested:
+                self._expect_few_items(pages, data)
+            elif (
                 len(pages) - len(data) > 1
                 or sum(page.values for page in data) != self._metadata.row_group(group).num_rows
             ):
@@ -160,12 +183,25 @@ class ParquetColumn:
             found += pages
         return found
 
+    def _expect_few_items(self, pages: Sequence[Page], data: Sequence[Page]) -> None:
+        if len(pages) - len(data) > 1 or any(page.encoding in _DELTAS for page in data):
+            raise PageError("lists of texts in an encoding where few bytes can yield many long values")
+        items, size = sum(page.values for page in data), sum(page.size for page in pages)
+        if items > _MOST_ITEMS or size > _MOST_LISTS:
+            raise self._source.refused(
+                f"expected lists with at most {_MOST_ITEMS:,} items and 128 MiB in a row group, got more; write "
+                "smaller row groups"
+            )
+
     def __iter__(self) -> Iterator[Batch]:
         """Batches of the Parquet column, with row numbers from 1."""
         done = 0
         try:
             rows, groups = self._rows_at_once(), self._groups()
-            for batch in self._file.iter_batches(rows, row_groups=groups, columns=[self._name]):
+            # Arrow cannot join the dictionaries of lists in two row groups.
+            parts = [[group] for group in groups] if self._nested else [groups]
+            batches = (self._file.iter_batches(rows, row_groups=part, columns=[self._name]) for part in parts)
+            for batch in chain.from_iterable(batches):
                 column = self._values(batch.column(batch.schema.names.index(self._name)), done)
                 for first, last in _cuts(column):
                     yield Batch(range(done + first + 1, done + last + 1), column.part(first, last))
@@ -182,21 +218,12 @@ class ParquetColumn:
             self._file.close()
 
     def _values(self, column: Any, done: int) -> Column:
+        if self._nested:
+            return _lists(self._source, column, done)
         if self._arrow.types.is_dictionary(column.type):
             with _as_text(self._source, column, done):
-                return self._looked_up(column)
+                return _looked_up(column)
         return _plain_values(self._source, column, done)
-
-    def _looked_up(self, column: Any) -> Column:
-        if column.null_count == len(column):
-            return Column([None] * len(column))
-        # Look up only the entries that this batch uses: the dictionary may be larger than the batch.
-        distinct, places = np.unique(column.indices.fill_null(column.indices.drop_null()[0]), return_inverse=True)
-        words = column.dictionary.take(self._arrow.array(distinct)).to_pylist()
-        if column.null_count:
-            places[np.asarray(column.is_null().to_pylist(), dtype=np.bool_)] = len(words)
-            words.append(None)
-        return Column(words, places)
 
     def _found(self, names: list[str], column: str | None) -> int:
         if column is None:
@@ -273,42 +300,58 @@ class _Rows:
 
 
 def parquet_values(
-    source: Source, columns: Sequence[str] | None, joined: Joined | None, *, binary: bool, numbers: bool = False
+    source: Source,
+    columns: Sequence[str] | None,
+    joined: Joined | None,
+    *,
+    binary: bool,
+    numbers: bool = False,
+    lists: bool = False,
 ) -> ParquetColumn | JoinedColumns:
     """The values of a column of a Parquet file, or of several that are joined, in batches."""
     if joined is None:
-        return ParquetColumn(source, None if columns is None else columns[0], binary=binary, numbers=numbers)
+        column = None if columns is None else columns[0]
+        return ParquetColumn(source, column, binary=binary, numbers=numbers, lists=lists)
     return JoinedColumns(source, joined)
 
 
-def array_batches(source: Source, arrays: Iterable[Any], *, binary: bool, numbers: bool) -> Iterator[Batch]:
+def array_batches(
+    source: Source, arrays: Iterable[Any], *, binary: bool, numbers: bool, lists: bool = False
+) -> Iterator[Batch]:
     """The values in Arrow arrays in batches, with row numbers from 1.
 
-    ``binary`` allows bytes, ``numbers`` fractions and times.
+    ``binary`` allows bytes, ``numbers`` fractions and times, ``lists`` lists of texts.
     """
+    from pyarrow import types
+
     done = 0
     for array in arrays:
-        if why := _unfit(array.type, binary, numbers):
+        if why := _unfit(array.type, binary, numbers, lists):
             raise source.refused(why)
-        yield Batch(range(done + 1, done + len(array) + 1), _plain_values(source, array, done))
+        read = _lists if types.is_nested(array.type) else _plain_values
+        yield Batch(range(done + 1, done + len(array) + 1), read(source, array, done))
         done += len(array)
 
 
-def _unfit(kind: Any, binary: bool, numbers: bool) -> str:
+def _unfit(kind: Any, binary: bool, numbers: bool, lists: bool = False) -> str:
     # Why a column of this Arrow type has no values for us; empty if it may have.
     from pyarrow import string_view, types
 
+    if lists and (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
+        kind = kind.value_type
     if types.is_dictionary(kind):
         kind = kind.value_type
     text = types.is_string(kind) or types.is_large_string(kind) or kind == string_view()
     bytes_ = types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
-    if text or types.is_integer(kind) or types.is_null(kind) or (binary and bytes_):
+    if text or (types.is_integer(kind) and not lists) or types.is_null(kind) or (binary and bytes_):
         return ""
     times = types.is_date(kind) or types.is_timestamp(kind) or types.is_duration(kind)
     if numbers and (times or types.is_floating(kind) or types.is_decimal(kind)):
         return ""
     # The name of a nested type would show the names of its fields.
     got = "a nested type" if types.is_nested(kind) else str(kind)
+    if lists:
+        return f"expected a column of lists of texts, got {got}"
     why = "; in pandas, use Int64 for whole numbers with gaps" * types.is_floating(kind)
     if numbers:
         return f"expected a column of numbers, dates, durations or texts, got {got}"
@@ -321,6 +364,34 @@ def _plain_values(source: Source, column: Any, done: int) -> Column:
     if "float" in str(column.type) or str(column.type) == "double":
         return Column([None if value is None or value != value else value for value in found.distinct])
     return found
+
+
+def _looked_up(column: Any) -> Column:
+    if column.null_count == len(column):
+        return Column([None] * len(column))
+    # Look up only the entries that this batch uses: the dictionary may be larger than the batch.
+    distinct, places = np.unique(column.indices.fill_null(column.indices.drop_null()[0]), return_inverse=True)
+    words = column.dictionary.take(distinct).to_pylist()
+    if column.null_count:
+        places[np.asarray(column.is_null().to_pylist(), dtype=np.bool_)] = len(words)
+        words.append(None)
+    return Column(words, places)
+
+
+def _lists(source: Source, column: Any, done: int) -> Column:
+    # Equal items stay one in memory.
+    from pyarrow import types
+
+    items = column.flatten()
+    with _as_text(source, column, done):
+        coded = types.is_dictionary(items.type)
+        flat = (_looked_up(items) if coded else arrow_column([items], str(items.type))).listed()
+    found: list[Any] = []
+    first = 0
+    for length in column.value_lengths().to_pylist():
+        found.append(None if length is None else tuple(flat[first : first + length]))
+        first += length or 0
+    return Column(found)
 
 
 @contextmanager
@@ -366,6 +437,8 @@ def _most_together(pages: Sequence[Page], rows: int) -> int:
 
 
 def _length(value: Any) -> int:
+    if isinstance(value, tuple):
+        return sum(map(_length, value))
     return len(value) if isinstance(value, str | bytes) else 0
 
 

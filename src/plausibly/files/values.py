@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..core.domain import Column, Domain, Keys, Table
+from ..core.domain import Choices, Column, Domain, Keys, Table
 from ..core.errors import DomainError, ParameterError
 from ..core.wording import nearest, plural, shown
 from ..core.words import Setting, Words
@@ -41,6 +41,7 @@ _SUFFIXES = {
     ".txt": "lines",
     ".parquet": "parquet",
 }
+_KINDS = {str: "a text", int: "a number", tuple: "a list"}
 _SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 Readable = str | Path | BinaryIO
@@ -104,6 +105,8 @@ class _Reading:
     batches: Iterable[Batch]
     unit: str
     head: int
+    blank: bool = False
+    """Whether an empty field is a value."""
 
     @property
     def rows(self) -> int | None:
@@ -122,12 +125,16 @@ class Values:
         domain: Domain,
         skip: bool,
         may_be_empty: bool = False,
+        separator: str | None = None,
     ) -> None:
         self.faults = first.source.faults
         """Where bad rows are counted; None if they are refused."""
         self._reading, self._rest, self._sizes = first, rest, sizes
         self._domain, self._skip, self._may_be_empty = domain, skip, may_be_empty
         self._kind: type | None = None
+        self._parse = domain.parse
+        if isinstance(domain, Choices) and separator is not None:
+            self._parse = partial(domain.parse, separator=separator)
         self.name = first.source.name if len(sizes) < 2 else f"{len(sizes):,} files"
         self.path = first.source.path if len(sizes) < 2 else None
         self.taken = 0
@@ -175,11 +182,15 @@ class Values:
             raise reading.source.refused(why, f"{reading.unit} {last + (not skipped)}")
 
     def _present(self, chunk: Chunk) -> Chunk:
-        absent = [is_absent(value) for value in chunk.column.distinct]
+        one_value = not self._domain.takes_columns
+        absent = [value is None if one_value else is_absent(value) for value in chunk.column.distinct]
         if not any(absent):
             return chunk
+        if self._reading.blank and not self._skip:
+            filled = ["" if value is None else value for value in chunk.column.distinct]
+            return replace(chunk, column=Column(filled, chunk.column.index))
         # The attributes of a table refuse the missing values that they do not take.
-        if (self._domain.takes_missing or isinstance(self._domain, Table)) and not self._skip:
+        if (self._domain.takes_missing or self._domain.takes_columns) and not self._skip:
             return chunk
         if not self._skip:
             why = Words("no value; remove the user, or skip all such users with ", Setting("missing", "skip"))
@@ -195,9 +206,9 @@ class Values:
             return self._not_long(chunk)
         self._kind = kind = self._kind or type(distinct[0])
         if set(map(type, distinct)) != {kind}:
-            expected, got = ("a text", "a number") if kind is str else ("a number", "a text")
             wrong = [type(value) is not kind for value in distinct]
-            chunk = chunk.without(wrong, f"expected {expected} as in the rows before, got {got}")
+            got = _KINDS[type(distinct[wrong.index(True)])]
+            chunk = chunk.without(wrong, f"expected {_KINDS[kind]} as in the rows before, got {got}")
             distinct = chunk.column.distinct
         return chunk if kind is int else self._not_long(chunk)
 
@@ -206,7 +217,7 @@ class Values:
         return chunk.without(long, f"expected a value of at most {LONGEST_VALUE:,} characters, got a longer one")
 
     def _converted(self, chunk: Chunk) -> Chunk:
-        if isinstance(self._domain, Table):
+        if isinstance(self._domain, Table) and self._domain.takes_columns:
             chunk, records = self._accepted(chunk, self._domain.read)
             return replace(chunk, column=Column(records, chunk.column.index))
         if self._kind is not str and self._kind is self._domain.item_type:
@@ -218,7 +229,7 @@ class Values:
         # A number becomes its text, as in a CSV file, which does not distinguish numbers from texts.
         if self._kind is int:
             chunk = replace(chunk, column=Column(list(map(str, chunk.column.distinct)), chunk.column.index))
-        chunk, parsed = self._accepted(chunk, self._domain.parse)
+        chunk, parsed = self._accepted(chunk, self._parse)
         return replace(chunk, column=Column(parsed, chunk.column.index))
 
     def _parsed(self, items: list[Any]) -> list[Any]:
@@ -253,7 +264,7 @@ class Values:
 def _longest(value: object) -> int:
     # Number of characters or bytes of the longest text in a value.
     if isinstance(value, tuple):
-        return max(map(_longest, value))
+        return max(map(_longest, value), default=0)
     return len(value) if isinstance(value, str | bytes) else 0
 
 
@@ -273,6 +284,7 @@ def values(
     column: str | None = None,
     columns: Mapping[str, str] | None = None,
     glue: Glue | None = None,
+    separator: str | None = None,
     format: str | None = None,
     missing: Literal["refuse", "skip"] = "refuse",
     delimiter: str | None = None,
@@ -290,8 +302,18 @@ def values(
 
     Records of a `Table` come from the columns that are named like its attributes, or as ``columns`` says: attribute to
     column. A missing value, also an empty text, is reported as missing; ``missing="skip"`` leaves out users with any.
+
+    Lists of items (`Choices`) come from one column: lists of texts in NDJSON and Parquet, or texts with a comma or the
+    ``separator`` between items. An empty text is an empty list; so is an empty field in CSV, unless missing values are
+    skipped.
     """
     skip = skips_missing(missing)
+    if separator is not None and not isinstance(domain, Choices):
+        raise ParameterError(
+            Words(Setting("separator"), " needs ", Setting("glue"), ", or a scheme for lists of items")
+        )
+    if separator is not None and not separator:
+        raise ParameterError(Words(Setting("separator"), ": expected at least one character, got none"))
     if glue is not None and column is not None:
         raise ParameterError(Words("expected ", Setting("column"), " or ", Setting("glue"), ", got both"))
     several = isinstance(source, Sequence) and not isinstance(source, str)
@@ -304,11 +326,12 @@ def values(
     layout = _Layout(chosen, joined, format, delimiter, header)
     opened = partial(_reading, layout=layout, domain=taken, faults=faults)
     sizes = [Path(each).stat().st_size if several and Path(each).is_file() else 0 for each in sources]
-    return Values(opened(sources[0]), map(opened, sources[1:]), sizes=sizes, domain=taken, skip=skip)
+    first, rest = opened(sources[0]), map(opened, sources[1:])
+    return Values(first, rest, sizes=sizes, domain=taken, skip=skip, separator=separator)
 
 
 def _joined(domain: Domain, column: str | None, columns: Mapping[str, str] | None, glue: Glue | None) -> Joined | None:
-    if not isinstance(domain, Table):
+    if not isinstance(domain, Table) or not domain.takes_columns:
         if columns is not None:
             expected = f": expected a scheme for records of several attributes, got one for {domain.describe()}; pass "
             raise ParameterError(Words(Setting("columns"), expected, Setting("column", "NAME")))
@@ -336,7 +359,8 @@ def values_of_arrays(arrays: Iterable[Any], name: str, *, domain: Domain, missin
     The same values are missing, refused and converted as in a Parquet file; messages call the part ``name``.
     """
     source = Source(name)
-    batches = array_batches(source, arrays, binary=domain.item_type is bytes, numbers=domain.takes_arrays)
+    binary, lists = domain.item_type is bytes, isinstance(domain, Choices)
+    batches = array_batches(source, arrays, binary=binary, numbers=domain.takes_arrays, lists=lists)
     return Values(_Reading(source, batches, "row", 0), domain=domain, skip=skips_missing(missing), may_be_empty=True)
 
 
@@ -377,18 +401,19 @@ def _reading(source: Readable, layout: _Layout, *, domain: Domain, faults: Fault
                 " if it has",
             )
         )
+    lists = isinstance(domain, Choices)
     if kind == "parquet":
         numbers = domain.takes_arrays
-        batches = parquet_values(given, columns, joined, binary=domain.item_type is bytes, numbers=numbers)
+        batches = parquet_values(given, columns, joined, binary=domain.item_type is bytes, numbers=numbers, lists=lists)
         return _Reading(given, batches, "row", 0)
     if kind == "ndjson":
         fractions = domain.takes_arrays if joined is None else any(joined.numbers)
-        return _Reading(given, JsonColumn(Text(given), columns, joined, fractions=fractions), "line", 0)
+        return _Reading(given, JsonColumn(Text(given), columns, joined, fractions=fractions, lists=lists), "line", 0)
     if kind == "lines":
-        return _Reading(given, plain_lines(Text(given)), "line", 0)
+        return _Reading(given, plain_lines(Text(given)), "line", 0, blank=lists)
     usual = "\t" if kind == "tsv" else ","
     rows = CsvRows(given, columns, delimiter=delimiter, usual=usual, header=header)
-    return _Reading(given, CsvColumn(rows, joined), "line", int(header))
+    return _Reading(given, CsvColumn(rows, joined), "line", int(header), blank=lists)
 
 
 def _format(source: Source, given: str | None) -> str:

@@ -90,15 +90,13 @@ def table_sections(answer: TableAnswer, show: Show, prefix: str = "") -> Iterato
         grid_table(answer.counts_grid(), "Counts"),
         id=f"{prefix}numbers",
     )
-    if (shares := answer.shares_grid()) is not None:
-        ratios = (
-            f"Shares of the columns among the {unit} of each row. They are ratios of two estimates, and their "
-            f"intervals are approximate. “?”: there are too few {unit} in the row. The last row has the shares among "
-            f"all {unit}."
-        )
-        name = f"Shares by {visible(answer.rows.name)}, approximate"
-        content = *_paragraphs([ratios]), grid_table(shares, name)
-        yield tag("section", tag("h2", name), *content, id=f"{prefix}shares")
+    ratios = (
+        f"Shares of the columns among the {unit} of each row. They are ratios of two estimates, and their intervals "
+        f"are approximate. “?”: there are too few {unit} in the row. The last row has the shares among all {unit}."
+    )
+    name = f"Shares by {visible(answer.rows.name)}, approximate"
+    content = *_paragraphs([ratios]), grid_table(answer.shares_grid(), name)
+    yield tag("section", tag("h2", name), *content, id=f"{prefix}shares")
     yield tag(
         "section",
         tag("h2", "How to read the table"),

@@ -22,8 +22,6 @@ from .answers import Source, scheme_facts
 VERSION = 1
 ALL = "all"
 """Name of the row and the column with the sums of a table."""
-MOST_SHARES = 1 << 12
-"""Largest number of cells whose shares are computed: the time grows with its square, and is a second here."""
 MOST_ROWS, MOST_COLUMNS = 50, 24
 """Numbers of rows and columns up to which a page shows a table."""
 
@@ -99,9 +97,9 @@ class TableAnswer:
         return self.rows.size <= MOST_ROWS and self.columns.size <= MOST_COLUMNS
 
     @cached_property
-    def shares(self) -> SharesBy | None:
-        """Shares of the columns among the users of each row, approximate; None if the table has too many cells."""
-        return self.table.shares_by(self.rows.name) if len(self.table) <= MOST_SHARES else None
+    def shares(self) -> SharesBy:
+        """Shares of the columns among the users of each row, approximate."""
+        return self.table.shares_by(self.rows.name)
 
     @cached_property
     def margins(self) -> tuple[Estimates, Estimates]:
@@ -124,11 +122,9 @@ class TableAnswer:
         rows = [[*row, total] for row, total in zip(cells, sums, strict=True)]
         return self._text_grid([*rows, [*below, Cell(written(self.table.n))]], [ALL])
 
-    def shares_grid(self) -> TextGrid | None:
-        """The shares of the columns among the users of each row in words, and among all users, if they are known."""
+    def shares_grid(self) -> TextGrid:
+        """The shares of the columns among the users of each row in words, and among all users."""
         shares, (_, sums) = self.shares, self.margins
-        if shares is None:
-            return None
         rows = _grid(_cells(shares.values, shares.interval(self.level), shares.written), self.columns.size)
         low, high = (end / max(1, sums.n) for end in sums.interval(self.level))
         return self._text_grid([*rows, _cells(sums.values / max(1, sums.n), (low, high), shares.written)], [])
@@ -176,10 +172,8 @@ class TableAnswer:
 
     def numbers(self) -> dict[str, list[Any]]:
         """The columns of numbers of all cells, row by row; None where a number is unknown."""
-        found = self.table.columns(self.level)
-        if self.shares is not None:
-            low, high = self.shares.interval(self.level)
-            found |= {"share_of_row": self.shares.values, "share_of_row_low": low, "share_of_row_high": high}
+        found, (low, high) = self.table.columns(self.level), self.shares.interval(self.level)
+        found |= {"share_of_row": self.shares.values, "share_of_row_low": low, "share_of_row_high": high}
         return {name: [_finite(number) for number in column.tolist()] for name, column in found.items()}
 
     def names(self) -> tuple[list[Any], list[Any]]:

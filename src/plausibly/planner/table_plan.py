@@ -97,7 +97,7 @@ class TableAim(SolvedAim):
         if not found:
             raise ParameterError(
                 f"epsilon: {float(epsilon):.3g} is too small for 64-bit probabilities, or two attributes have too many "
-                "cells together"
+                "cells together; use fewer items or wider bins, or a larger epsilon"
             )
         return [self._option(prediction, n) for prediction in found]
 

@@ -27,6 +27,10 @@ class PrivatizeOptions:
     A scheme of several attributes reports a record of several columns: plausibly privatize survey.csv --columns
     browser,theme,age --scheme survey.json --out reports.parquet
 
+    A scheme for any number of listed items (Choices) takes a column of lists: in Parquet and NDJSON as they are, in CSV
+    as texts such as Maps;Mail, where an empty field is an empty list: plausibly privatize apps.csv --column apps
+    --separator ';' --scheme apps.json --out reports.parquet
+
     Example: plausibly privatize visits.csv --column site --scheme scheme.json --out reports.parquet
     """
 
@@ -68,7 +72,13 @@ class PrivatizeOptions:
             "labels of the scheme."
         ),
     ] = None
-    separator: Annotated[str, typer.Option(help="The text between glued values, which none of them may contain.")] = " "
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            help="The text between glued values, which none of them may contain (default: a space), or between the "
+            "items of a list in a text, such as ; for Maps;Mail (default: a comma)."
+        ),
+    ] = None
     format: Annotated[
         str | None,
         typer.Option(help=f"One of {', '.join(FORMATS)}. Default: from the suffix; lines for standard input."),

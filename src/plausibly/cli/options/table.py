@@ -21,6 +21,8 @@ class TableOptions:
     With --rows alone, the table of one attribute. If its values have an order: plausibly table survey.tally --rows age
     --quantiles .5
 
+    Of a scheme for any number of listed items (Choices), without --rows: how many users have chosen each item.
+
     Example: plausibly table survey.tally --rows age --columns plan --out table.html
     """
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from ..errors import DomainError, ParameterError
 from ..wording import shown
-from ..words import Words, kind_of
-from .base import Encoded, Items, Listable
+from ..words import Setting, Words, kind_of
+from .base import Domain, Encoded, Items, Listable
 from .columns import encode_column, encode_with_missing
 from .in_order import InOrder
 from .items import object_array
+from .labels import Labels
 from .making import as_domain
 from .registry import domain_from_dict
 
@@ -41,13 +42,22 @@ class Attribute:
         if not isinstance(name, str) or not 1 <= len(name) <= _LONGEST or not name.isprintable():
             expected = f"attributes: expected names of 1 to {_LONGEST} printable characters, got "
             raise ParameterError(Words(expected, "another text" if isinstance(name, str) else kind_of(name)))
-        domain = as_domain(given)
+        domain = _domain(name, given)
         if not isinstance(domain, Listable):
             listed = f"attributes: expected items that can be listed for {shown(name)}, such as labels, got "
             raise ParameterError(Words(listed, kind_of(domain)))
         if missing and isinstance(domain, InOrder):
             domain = domain.taking_missing()
         return cls(name, domain, missing and not domain.takes_missing)
+
+    def __post_init__(self) -> None:
+        if self.missing and isinstance(self.domain, Labels) and MISSING in self.domain.labels:
+            label = (
+                f"attributes: {shown(self.name)}: the label {shown(MISSING)} is the name of the cell for missing values"
+            )
+            raise ParameterError(
+                Words(f"{label}; choose another label, or leave out this cell with ", Setting("missing", False))
+            )
 
     @property
     def size(self) -> int:
@@ -132,3 +142,12 @@ class Attribute:
     def describe(self) -> str:
         """The values of the attribute in a few words."""
         return self.domain.describe() + f", or {MISSING}" * self.missing
+
+
+def _domain(name: str, given: object) -> Domain:
+    try:
+        return as_domain(given)
+    except ParameterError as error:
+        refused = ParameterError(Words(f"attributes: {shown(name)}: ", error.words))
+    # Outside the handler: the first error would travel along.
+    raise refused

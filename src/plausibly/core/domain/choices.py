@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -90,9 +89,13 @@ class Choices(Table):
 
     # --- files and command lines ------------------------------------------------------------------------------
 
-    def parse(self, texts: Sequence[str]) -> list[Any]:
-        """The sets of items written as these texts, with commas between the items as in a CSV file."""
-        return [tuple(next(csv.reader([text]), [])) for text in texts]
+    def parse(self, texts: Sequence[str], separator: str = ",") -> list[Any]:
+        """The sets of items written as these texts, with a separator between items; spaces around them do not count.
+
+        >>> Choices(["Maps", "Mail"]).parse(["Mail, Maps", ""])
+        [('Mail', 'Maps'), ()]
+        """
+        return [tuple(filter(None, map(str.strip, text.split(separator)))) for text in texts]
 
     # --- words ------------------------------------------------------------------------------------------------
 

@@ -181,6 +181,9 @@ class Table(Domain):
     def _expect_names(self, given: Sequence[object], where: str, position: int | None = None) -> None:
         reason = ""
         for name in self.names:
+            if (times := sum(each == name for each in given)) > 1:
+                reason = f"expected one column named {shown(name)}, got {times}"
+        for name in self.names:
             if name not in given:
                 # The names of a record are those of the application, not a user's values.
                 reason = f"expected a value for the attribute {shown(name)}, got a record without it; {_PASS_NONE}"
@@ -208,7 +211,7 @@ class Table(Domain):
 
         An empty value is missing.
         """
-        rows = [next(csv.reader([text]), []) for text in texts]
+        rows = list(map(_row, texts))
         width = len(self.names)
         refuse(np.array([len(row) != width for row in rows]), f"expected {width} values with commas between them", rows)
         return self.read([tuple(value or None for value in row) for row in rows])
@@ -268,6 +271,13 @@ class Table(Domain):
         return {"type": "table", "attributes": [attribute.client_fields() for attribute in self.attributes]}
 
 
+def _row(text: str) -> list[str]:
+    try:
+        return next(csv.reader([text]), [])
+    except csv.Error:  # a line break outside of quotation marks
+        return []
+
+
 def _value_at(item_at: Callable[[int], Any], place: int, position: int) -> Any:
     return item_at(position)[place]
 
@@ -300,10 +310,14 @@ def _missing_names(given: object, names: list[Any]) -> list[Any]:
 def _columns_by_name(items: Any) -> tuple[list[Any], Any] | None:
     # The names of columns, and a function from one of them to its values; None if the items are records.
     if isinstance(items, Mapping):
+        if items and all(isinstance(items[name], str) or not hasattr(items[name], "__iter__") for name in items):
+            raise DomainError("items: expected a list of records, or columns by name, got one record; pass [record]")
         return list(items), items.__getitem__
     if isinstance(items, np.ndarray):
         return (list(items.dtype.names), items.__getitem__) if items.dtype.names else None
     if hasattr(items, "fetch_arrow_table"):  # a relation of DuckDB
         items = items.fetch_arrow_table()
+    if callable(getattr(items, "collect", None)):  # a query of Polars or Spark
+        raise DomainError(Words("items: expected a table in memory, got ", kind_of(items), "; collect it first"))
     names = getattr(items, "column_names", None) or getattr(items, "columns", None)
     return None if names is None else (list(names), items.__getitem__)
