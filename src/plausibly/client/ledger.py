@@ -109,7 +109,7 @@ class Account:
         if self.turns is None or (self.turns.series, self.turns.rota.slots) != (series, slots):
             raise UntrustedError(
                 "expected the series and the rota that this device has seen first for this question, got others; "
-                "nothing was sent. Pass question=… if it is another question"
+                "nothing was sent. Name another question if it is one"
             )
         latest = max((entry.slot for entry in self.entries if entry.slot is not None), default=-1)
         return slot > latest and self.turns.rota.due(slot)

@@ -77,7 +77,7 @@ class Series:
         sample has no error from the number of users who happened to draw the slot, and is closer than count / users.
         """
         if self.percent or self.over > 1:
-            raise StateError("expected the counts of single slots, got shares or means; use series.shares().mean(7)")
+            raise StateError("expected the counts of single slots, got shares or means; take the shares first, then the means")
         n = self.reports[:, np.newaxis].astype(np.float64)
         scale = n * self.rota
         values, coins = self.values / scale, self.variance - self.lottery
@@ -231,7 +231,7 @@ def series(estimates: Mapping[int, Estimates], *, rota: int) -> Series:
         if each.basis.memos:
             raise StateError(
                 "series: expected reports with fresh noise in each slot, got those of a scheme with a memo, whose "
-                "errors stay the same; compare two slots with changes(same_users=True)"
+                "errors stay the same"
             )
         if not each.n:
             raise StateError(f"slot {slot}: no reports; leave it out")
