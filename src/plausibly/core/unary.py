@@ -19,10 +19,11 @@ from .probability import WORD
 from .randomness import Draws, Layout
 from .scheme import Encoded, Reports, Scheme
 from .support import AnySet, Support
+from .supported import Bitmaps, Supported, TwoLevels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Unary(Scheme):
+class Unary(Scheme, TwoLevels):
     """A bitmap: the true item's bit is set with probability ``keep``/2^64, every other bit with ``flip``/2^64."""
 
     @property
@@ -92,6 +93,9 @@ class Unary(Scheme):
 
     def support(self) -> Support:
         return AnySet()
+
+    def supported(self, reports: Reports) -> Supported:
+        return Bitmaps(reports["bits"], self.size)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         bits = np.unpackbits(report["bits"], count=self.size, bitorder="little")
