@@ -42,6 +42,7 @@ PROMISED = (
     "files",
     "pages",
     "planner",
+    "postprocess",
 )
 """The modules beside ``plausibly`` itself whose names in ``__all__`` are promised."""
 _IMPORT = re.compile(

@@ -108,3 +108,21 @@ def _log_grid(low: float, high: float, cells: int) -> list[tuple[float, float]]:
 
 def _even_grid(low: float, high: float, cells: int) -> list[float]:
     return [low + (high - low) * (i + 0.5) / cells for i in range(cells)]
+
+
+def more_likely(likelihoods: list[list[float]], shares: list[float]) -> list[float]:
+    """One step of expectation maximization: the mean probability of each item, given a report, over all reports.
+
+    ``likelihoods`` has one row for each report, with its likelihood under every item.
+    """
+    found = [0.0] * len(shares)
+    for row in likelihoods:
+        joint = [share * likelihood for share, likelihood in zip(shares, row, strict=True)]
+        for item, each in enumerate(joint):
+            found[item] += each / sum(joint) / len(likelihoods)
+    return found
+
+
+def log_likelihood(likelihoods: list[list[float]], shares: list[float]) -> float:
+    """The logarithm of the probability of all reports if users have the items with these shares."""
+    return sum(log(sum(s * each for s, each in zip(shares, row, strict=True))) for row in likelihoods)

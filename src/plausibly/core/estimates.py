@@ -309,6 +309,11 @@ class Estimates(Measured):
         history = (*self.history, applied)
         return replace(self, values=values, variance=variance, history=history, basis=self.basis.changed)
 
+    def fitted(self, values: Floats, step: Applied) -> Estimates:
+        """The estimates with values that were fitted to the same reports: they have no variance, hence no interval."""
+        history = (*self.history, step)
+        return replace(self, values=values, variance=None, history=history, basis=self.basis.changed)
+
     # --- questions about an order, which only OrderedEstimates answer -----------------------------------------
 
     def ranges(self, ranges: Iterable[tuple[Any, Any]]) -> RangeCounts:

@@ -11,16 +11,20 @@ so reports are scattered into one array of coefficients, whose transform at x is
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from .laws import Codes, Scores
+from ..kernels import reference
+from .laws import Codes, Floats, Scores
 from .probability import exp_enclosure
 from .records import exact_sum, refuse_cells
+from .supported import Supported
 
 MAX_HASH_BITS = 12
 TOLERANCE = Fraction(1, 20)
@@ -43,6 +47,59 @@ def supports(
     kernels.walsh_hadamard(transformed)
     wanted: Scores = transformed[0, :size] if codes is None else transformed[0, codes]
     return (wanted + n * window) >> hash_bits
+
+
+@dataclass(frozen=True)
+class Hashed(Supported):
+    """Reports under linear hash functions: ``counts`` of them by hash function and reported hash.
+
+    The rows of ``places`` are the coefficients of the characters of each hash function, and ``weights`` those of the
+    window, divided by the number of hashes. Both sums are one transform of the domain and one of each row.
+    """
+
+    counts: Floats
+    places: npt.NDArray[np.int64]
+    weights: Floats
+    size: int
+    order: int
+
+    def masses(self, shares: Floats) -> Floats:
+        characters = np.zeros((1, self.order))
+        characters[0, : self.size] = shares
+        _transform(characters)
+        found: Floats = characters[0, self.places] * self.weights
+        _transform(found)
+        return found
+
+    def gathered(self, weights: Floats) -> Floats:
+        scattered = weights.copy()
+        _transform(scattered)
+        scattered *= self.weights
+        sums = np.asarray(np.bincount(self.places.reshape(-1), scattered.reshape(-1), self.order), np.float64)
+        sums = sums.reshape(1, -1)
+        _transform(sums)
+        return np.asarray(sums[0, : self.size])
+
+
+def _transform(a: Floats) -> None:
+    # The NumPy twin of the kernel takes floating point as well.
+    reference.walsh_hadamard(a)  # type: ignore[arg-type]
+
+
+def hashed(
+    rows: npt.NDArray[np.int64], hashes: npt.NDArray[np.integer[Any]], *, size: int, order: int, window: int = 1
+) -> Hashed:
+    """The items that reports support under linear hashing; ``rows`` has t rows of the Hadamard matrix for each report.
+
+    Reports with the same rows are counted together.
+    """
+    functions, which = np.unique(rows, axis=0, return_inverse=True)
+    t = rows.shape[1]
+    places = np.zeros((len(functions), 1 << t), dtype=np.int64)
+    for bit in range(t):
+        places[:, 1 << bit : 2 << bit] = places[:, : 1 << bit] ^ functions[:, bit : bit + 1]
+    counts = np.bincount((which.reshape(-1) << t) + hashes, minlength=places.size).reshape(places.shape)
+    return Hashed(counts.astype(np.float64), places, window_weights(t, window) / (1 << t), size, order)
 
 
 def refuse_unless_scattered(coefficients: npt.NDArray[np.int64], n: int, *, hash_bits: int, window: int = 1) -> Scores:

@@ -15,7 +15,7 @@ from .domain import InOrder, object_array
 from .domain.scales import Mark, exact
 from .errors import ParameterError, StateError
 from .estimates import Estimates
-from .history import Kind, history_text
+from .history import Applied, Kind, history_text
 from .isotonic import rising
 from .laws import CLEAR, Floats
 from .linear import Added, Linear
@@ -69,6 +69,11 @@ class OrderedEstimates(Estimates):
         assert isinstance(changed, OrderedEstimates)
         kept = find_step(name).needs_order or np.array_equal(changed.values, self.values)
         return changed if kept else replace(changed, linear=None)
+
+    def fitted(self, values: Floats, step: Applied) -> Estimates:
+        changed = super().fitted(values, step)
+        assert isinstance(changed, OrderedEstimates)
+        return replace(changed, linear=None)
 
     # --- questions --------------------------------------------------------------------------------------------
 

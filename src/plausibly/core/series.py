@@ -77,7 +77,7 @@ class Series:
         sample has no error from the number of users who happened to draw the slot, and is closer than count / users.
         """
         if self.percent or self.over > 1:
-            raise StateError("expected the counts of single slots, got shares or means; take the shares first, then the means")
+            raise StateError("expected the counts of single slots, got shares or means; take the shares first")
         n = self.reports[:, np.newaxis].astype(np.float64)
         scale = n * self.rota
         values, coins = self.values / scale, self.variance - self.lottery

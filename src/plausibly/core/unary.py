@@ -19,6 +19,7 @@ from .probability import WORD
 from .randomness import Draws, Layout
 from .scheme import Encoded, Reports, Scheme
 from .support import AnySet, Support
+from .supported import Bitmaps, Supported, TwoLevels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -74,7 +75,7 @@ class UnaryBits(Scheme):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Unary(UnaryBits):
+class Unary(UnaryBits, TwoLevels):
     """Unary bits with two thresholds: the true item's bit has ``keep``/2^64, every other bit ``flip``/2^64."""
 
     @property
@@ -114,3 +115,6 @@ class Unary(UnaryBits):
         tails = draws.tails(reports, bits)
         kernels.settle_ties(out["bits"], values, reports, bits, tails, self.keep, self.flip)
         return np.zeros(0, dtype=np.int64)
+
+    def supported(self, reports: Reports) -> Supported:
+        return Bitmaps(reports["bits"], self.size)

@@ -19,10 +19,11 @@ from ..core.randomness import Draws, Layout
 from ..core.records import fields_of, refuse_beyond, refuse_unless_histogram, unsigned
 from ..core.scheme import Encoded, Reports, Scheme
 from ..core.support import Subsets, Support
+from ..core.supported import OneEach, Supported, TwoLevels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DE(Scheme):
+class DE(Scheme, TwoLevels):
     """Direct encoding: report the true item with probability p, each other one with q (paper, section 3.1).
 
     Privacy: p/q <= e^eps with p = floor(2^64 * e^eps/(e^eps + d - 1))/2^64.
@@ -95,6 +96,9 @@ class DE(Scheme):
 
     def support(self) -> Support:
         return Subsets(1, self.size)
+
+    def supported(self, reports: Reports) -> Supported:
+        return OneEach(np.bincount(reports["item"], minlength=self.size).astype(np.float64))
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

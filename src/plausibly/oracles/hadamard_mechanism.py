@@ -18,13 +18,14 @@ from ..core.costs import PLACE, REPORT, transform_seconds
 from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
-from ..core.linear_hashing import refuse_beyond_total, refuse_unless_scattered, supports, window_weights
+from ..core.linear_hashing import hashed, refuse_beyond_total, refuse_unless_scattered, supports, window_weights
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.records import fields_of, refuse_beyond, refuse_cells, unsigned
 from ..core.scheme import Encoded, Reports, Scheme
 from ..core.signs import TakesSigns
 from ..core.support import Everything, Support
+from ..core.supported import Supported, TwoLevels
 from ..core.wording import nearest, shown
 
 _MOST_COEFFICIENTS = 8
@@ -32,7 +33,7 @@ _FULL, _PAPER = 0, 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class HM(Scheme, TakesSigns):
+class HM(Scheme, TakesSigns, TwoLevels):
     """The Hadamard mechanism with t = ``coefficients`` sampled signs, g = 2^t (paper, section 3.4).
 
     Privacy: p(g-1)/(1-p) <= e^eps with p = floor(2^64 * e^eps/(e^eps + g - 1))/2^64, for every choice of rows.
@@ -220,6 +221,10 @@ class HM(Scheme, TakesSigns):
 
     def support(self) -> Support:
         return Everything()  # rows of zeros
+
+    def supported(self, reports: Reports) -> Supported:
+        rows = reports["rows"].astype(np.int64)
+        return hashed(rows, reports["signs"], size=self.size, order=1 << self.order_bits)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

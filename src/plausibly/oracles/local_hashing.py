@@ -19,12 +19,15 @@ from ..core.laws import Cells, Codes, Estimator, Scores, pure
 from ..core.randomness import Draws
 from ..core.records import refuse_cells
 from ..core.scheme import Encoded, Reports
+from ..core.supported import Bitmaps, Supported, TwoLevels
 
 _NO_SEEDS = np.zeros(0, dtype=np.uint64)
+_HASHED = 1 << 20
+"""Number of hashes that are computed at a time to list the items that reports support."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LocalHashing(HashedScheme):
+class LocalHashing(HashedScheme, TwoLevels):
     """Local hashing: a public 64-bit seed, and direct encoding of the item's hash.
 
     On a domain that can be listed, reports are folded into support counts as they arrive; on ``Keys()`` they are
@@ -74,6 +77,16 @@ class LocalHashing(HashedScheme):
         if self.cell_shape is None:
             return n * REPORT + n * asked * HASHED
         return n * REPORT + n * self.size * TEST
+
+    def supported(self, reports: Reports) -> Supported:
+        items, length = np.arange(self.size, dtype=np.uint64), max(1, _HASHED // self.size)
+        parts = [np.zeros((0, (self.size + 7) // 8), dtype=np.uint8)]
+        for part in (reports[first : first + length] for first in range(0, len(reports), length)):
+            seeds = np.repeat(part["seed"], self.size)
+            hashes = kernels.local_hash(seeds, np.tile(items, len(part)), self.split, self.g)
+            found = hashes.reshape(len(part), self.size) == part["hash"][:, np.newaxis]
+            parts.append(np.packbits(found, axis=1, bitorder="little"))
+        return Bitmaps(np.concatenate(parts), self.size)
 
     def seed_of(self, report: np.void) -> int:
         return int(report["seed"])

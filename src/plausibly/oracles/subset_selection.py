@@ -23,10 +23,11 @@ from ..core.randomness import Draws, Layout
 from ..core.records import exact_sum, refuse_cells, refuse_reports
 from ..core.scheme import Encoded, Reports, Scheme
 from ..core.support import Subsets, Support
+from ..core.supported import Bitmaps, Supported, TwoLevels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SS(Scheme):
+class SS(Scheme, TwoLevels):
     """Subset selection: report w = ``subset_size`` items, with probability p including the true one.
 
     Sources: Ye and Barg (IEEE Trans. Inf. Theory 2018) and Wang et al. (2016).
@@ -142,6 +143,9 @@ class SS(Scheme):
 
     def support(self) -> Support:
         return Subsets(self.w, self.size)
+
+    def supported(self, reports: Reports) -> Supported:
+        return Bitmaps(reports["bits"], self.size)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

@@ -23,6 +23,7 @@ from ..core.linear_hashing import (
     TOLERANCE,
     best_window,
     excess_variance,
+    hashed,
     refuse_unless_scattered,
     supports,
     window_weights,
@@ -32,13 +33,14 @@ from ..core.randomness import Draws, Layout
 from ..core.records import fields_of, refuse_beyond, unsigned
 from ..core.scheme import EXAMPLE_DOMAINS, Encoded, OracleMaker, Reports, Scheme
 from ..core.support import Everything, Support
+from ..core.supported import Supported, TwoLevels
 
 _EACH = 8
 """Average number of copies of each possible report from which on it is faster to count equal reports first."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TLH(Scheme):
+class TLH(Scheme, TwoLevels):
     """Toeplitz local hashing: a public random Toeplitz matrix over GF(2) hashes the item to t = ``hash_bits`` bits.
 
     The report is y = h(x) xor e, g = 2^t, with e uniform below w = ``window`` with probability p and uniform in [w, g)
@@ -195,6 +197,10 @@ class TLH(Scheme):
 
     def support(self) -> Support:
         return Everything()  # a matrix of zeros
+
+    def supported(self, reports: Reports) -> Supported:
+        rows = reports["matrix"].astype(np.int64)[:, np.newaxis] >> np.arange(self.t) & (1 << self.item_bits) - 1
+        return hashed(rows, reports["hash"], size=self.size, order=1 << self.item_bits, window=self.w)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p, matrix = Fraction(self.keep, WORD), int(report["matrix"])
