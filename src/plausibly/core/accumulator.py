@@ -22,6 +22,7 @@ from .errors import ParameterError, ReportError, StateError
 from .estimates import Estimates
 from .group_numbers import Misfit
 from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator, estimate_and_unheld
+from .levers import OfTable, Widest
 from .linear import linear_of
 from .mean_only import MeanOnly
 from .measured import Row
@@ -211,6 +212,7 @@ class Accumulator(ABC):
         values, variance, unheld = estimate_and_unheld(estimator, self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
+        ends = self.scheme.ends() if not options or self._usual(estimator) else None
         found = Estimates(
             names,
             values,
@@ -219,10 +221,11 @@ class Accumulator(ABC):
             complete,
             estimator.history,
             arrangement=self.scheme.answers.arrangement,
-            ends=self.scheme.ends() if not options or self._usual(estimator) else None,
+            ends=ends,
             collisions=unheld,
             basis=self._basis(estimator),
             cautions=self.cautions,
+            levers=None if ends is None else self.scheme.levers(len(names)),
         )
         order = self.scheme.answers
         if not (complete and isinstance(order, InOrder)):
@@ -244,7 +247,7 @@ class Accumulator(ABC):
         order = cast(InOrder, self.scheme.answers)
         basis = self._basis(decoder).changed
         given = object_array(["mean"]), value, variance, order, len(self), decoder.history, self.cautions
-        return MeanAnswer(*given, centres=value, basis=basis)
+        return MeanAnswer(*given, centres=value, worth=decoder.worth(), basis=basis)
 
     @overload
     def table(self, name: str = ..., /) -> Estimates: ...
@@ -270,13 +273,15 @@ class Accumulator(ABC):
                 raise ParameterError("table: expected names of attributes, got none")
             singles = range(len(decoder.records.names))
             tables = [decoder.tabulated(self.evidence, len(self), (place,)) for place in singles]
-            return chosen(decoder.records, tables, len(self), **given)
+            every = Widest(tuple(OfTable(decoder, (place,)) for place in singles))
+            return chosen(decoder.records, tables, len(self), levers=every, **given)
         places = [decoder.records.place(name) for name in names]
         if len(set(places)) != len(places):
             raise ParameterError("table: expected different attributes, got one of them twice")
         order = tuple(int(axis) for axis in np.argsort(places))
         found = decoder.tabulated(self.evidence, len(self), tuple(sorted(places)))
         attributes = tuple(decoder.records.attributes[place] for place in places)
+        given["levers"] = OfTable(decoder, tuple(places))
         if len(places) == 1:
             return one_way(attributes[0], found.counts, found.law, len(self), **given)
         ranks = tuple(order.index(axis) for axis in range(len(order)))

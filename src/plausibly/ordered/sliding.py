@@ -12,6 +12,7 @@ import numpy as np
 from ..cells import least_and_most
 from ..core.history import History
 from ..core.laws import Codes, Floats, Scores
+from ..core.levers import Reach
 from ..core.linear import Linear, range_variance
 from ..core.parts import PartEvidence
 from .blocks import Blocks
@@ -114,10 +115,10 @@ class Sliding(PlaceDecoder):
         ]
         return min(float(low.min()) for low, _ in ends), max(float(high.max()) for _, high in ends)
 
-    def leverage(self, questions: Questions) -> tuple[Floats, Floats]:
+    def leverage(self, questions: Questions) -> Reach:
         """Bounds of what one report of SLIDE, whatever its content, adds to the answer of each question."""
         length = self.system.length
-        low, high = np.zeros((2, len(questions.level)))
+        low, high = np.full((2, len(questions.level)), [[np.inf], [-np.inf]])
         for blocks, width in zip(self.blocks, self.system.widths, strict=True):
             windows = blocks.windows
             table = windows.at_offsets(windows.sums(questions.solved[:, :length]))
@@ -127,7 +128,7 @@ class Sliding(PlaceDecoder):
             least, most = least_and_most(table * width.weight, blocks.oracle, float(blocks.decoder.scale))
             low = np.minimum(low, least.min(axis=1))
             high = np.maximum(high, most.max(axis=1))
-        return questions.level + low, questions.level + high
+        return Reach(low, high).added(questions.level)
 
 
 @dataclass(frozen=True, eq=False)

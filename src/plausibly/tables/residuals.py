@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..core.domain import Table
 from ..core.errors import StateError
 from ..core.history import History
 from ..core.laws import Codes, Estimator, Floats
+from ..core.levers import Reach
 from ..core.parts import PartEvidence
 from ..core.scheme import Scheme
 from ..core.table_law import Axes, TableLaw, component, subsets
@@ -159,25 +161,27 @@ class Residuals:
                 if key in seen or not shared:
                     continue
                 seen.add(key)
-                least, most = self._ends(sent, places, shared, weights)
-                low, high = min(low, least), max(high, most)
+                # The count of the first cell; by symmetry, of any.
+                least, most = self._ends_of(number, places, np.eye(1, prod(sizes)).reshape(1, *sizes))
+                low, high = min(low, float(least[0]) + 1 / prod(sizes)), max(high, float(most[0]) + 1 / prod(sizes))
         return low, high
 
-    def _ends(self, sent: Sent, places: Axes, shared: Axes, weights: dict[Axes, float]) -> tuple[float, float]:
-        # The count of the first cell; by symmetry, of any.
-        sizes = [self.records.sizes[j] for j in sent.attributes]
-        table = np.zeros(sizes)
-        for kept, weight in weights.items():
-            product = np.full([1] * len(sizes), weight)
-            for j in places:
-                size = self.records.sizes[j]
-                if j not in kept:
-                    product = product / size
-                    continue
-                axis = sent.attributes.index(j)
-                own = (np.arange(size) == 0) - 1 / size
-                product = product * own.reshape([-1 if i == axis else 1 for i in range(len(sizes))])
-            table = table + product
-        least, most = least_and_most(table.reshape(-1), sent.oracle, float(sent.decoder.scale))
-        level = 1 / float(np.prod([self.records.sizes[j] for j in places]))
-        return level + float(least), level + float(most)
+    def leverage(self, places: Axes, questions: Floats, /) -> Reach:
+        axes = tuple(range(1, questions.ndim))
+        ends = [self._ends_of(number, places, questions) for number in range(len(self.sent))]
+        low, high = (np.array(each) for each in zip(*ends, strict=True))
+        return Reach(low.min(axis=0), high.max(axis=0)).added(questions.mean(axis=axes))
+
+    def _ends_of(self, number: int, places: Axes, questions: Floats) -> tuple[Floats, Floats]:
+        # What a report of one set adds to the answers, beyond that of a report of which nothing is known.
+        sent = self.sent[number]
+        shared = tuple(j for j in places if j in sent.attributes)
+        axes = tuple(range(1, questions.ndim))
+        table = np.zeros((len(questions), *(self.records.sizes[j] for j in sent.attributes)))
+        for kept in subsets(shared):
+            weight = float(self.weights(kept)[number]) if kept else 0.0
+            if weight:
+                own = component(questions, tuple(1 + places.index(j) for j in kept), axes)
+                shape = [self.records.sizes[j] if j in kept else 1 for j in sent.attributes]
+                table += weight * own.reshape(len(questions), *shape)
+        return least_and_most(table.reshape(len(questions), -1), sent.oracle, float(sent.decoder.scale))
