@@ -17,6 +17,7 @@ import numpy.typing as npt
 from .arguments import as_bytes
 from .basis import Basis
 from .cross_table import CrossTable, chosen, crossed, one_way
+from .diagnosis import Agreeing, Check, Diagnosis, disagreement_checks, expect_rate, shares_check, total_checks
 from .domain import Choices, InOrder, object_array
 from .errors import ParameterError, ReportError, StateError
 from .estimates import Estimates
@@ -288,6 +289,26 @@ class Accumulator(ABC):
         counts = np.ascontiguousarray(found.counts.transpose(ranks))
         return crossed(attributes, counts, transposed(found.law, ranks), len(self), **given)
 
+    def diagnose(self, rate: float = 0.01) -> Diagnosis:
+        """Test whether the accumulated reports agree with each other as honest ones do.
+
+        The tests compare numbers that are known twice: public choices with their probabilities, sums of counts with the
+        number of reports, answers from different groups. ``rate`` is the probability that honest reports raise any
+        alarm. Fakes that look like honest holders raise none; ``plausibly.diagnose_reports`` sees more of them.
+        """
+        return Diagnosis(tuple(self.checks()), expect_rate(rate))
+
+    def checks(self) -> list[Check]:
+        """The tests of ``diagnose`` for this accumulator, with those of its parts."""
+        decoder = self._estimator({})
+        if not (isinstance(decoder, Agreeing) and len(self)):
+            return self.own_checks()
+        return [*self.own_checks(), *disagreement_checks(decoder.disagreements(self.evidence, len(self)))]
+
+    def own_checks(self) -> list[Check]:
+        """The tests of ``diagnose`` that need no decoder of this accumulator."""
+        return []
+
     def _usual(self, estimator: Decoder) -> bool:
         # Whether the analyst's options lead to the same estimates as none.
         return isinstance(estimator, ByLaw) and estimator.law == self.scheme.estimator().law
@@ -359,6 +380,7 @@ class Accumulator(ABC):
         "mean",
         "table",
         "scores",
+        "diagnose",
         "scheme",
         "to_bytes",
         "from_bytes",
@@ -440,6 +462,9 @@ class CellAccumulator(Accumulator):
         self.scheme.check_cells(state[0], count)
         self.n[0] = count
 
+    def own_checks(self) -> list[Check]:
+        return total_checks(self.scheme, [(self.evidence, len(self))])
+
     @classmethod
     def payload_bytes(cls, scheme: Scheme, count: int) -> int:
         return _COUNTER * prod(_state_shape(scheme))
@@ -504,6 +529,13 @@ class ChannelAccumulator(CellAccumulator):
         state[...] = np.frombuffer(payload[n.nbytes :], dtype="<i8").reshape(state.shape)
         for cells, reports in zip(state, n.tolist(), strict=True):
             self.scheme.check_cells(cells, reports)
+
+    def own_checks(self) -> list[Check]:
+        tables = list(zip(self.state, self.n.tolist(), strict=True))
+        found = shares_check("reports of each row or offset", self.n.tolist(), [1] * len(self.n))
+        for oracle, _ in self.scheme.components:
+            found += total_checks(oracle, tables)
+        return found
 
     @classmethod
     def payload_bytes(cls, scheme: Scheme, count: int) -> int:

@@ -18,6 +18,7 @@ from ..core.laws import Codes, Decoder, Estimator, Floats, Scores
 from ..core.levers import Reach
 from ..core.linear import Linear
 from ..core.parts import Digit, PartEvidence
+from .agreeing import disagreements
 from .levels import Levels
 from .nested import Aligned, Nested
 from .places import PlaceDecoder
@@ -149,10 +150,17 @@ class Consistent(PlaceDecoder):
 
     def item_scores(self, evidence: Sequence[PartEvidence]) -> Floats:
         """The score of each item: the weighted counts of the blocks that contain it."""
-        scores = np.zeros(self.system.size)
-        for own, decoder, width in zip(evidence, self.decoders, self.system.widths, strict=True):
-            scores += width.weight * width.windows.spread(decoder.values(own.evidence, own.users, None))
-        return scores
+        return np.asarray(np.sum(self._scores_by_width(evidence), axis=0))
+
+    def _scores_by_width(self, evidence: Sequence[PartEvidence]) -> list[Floats]:
+        return [
+            width.weight * width.windows.spread(decoder.values(own.evidence, own.users, None))
+            for own, decoder, width in zip(evidence, self.decoders, self.system.widths, strict=True)
+        ]
+
+    def disagreements(self, evidence: Sequence[PartEvidence], n: int) -> dict[str, Floats]:
+        """Differences between the levels of the tree, in standard errors."""
+        return disagreements(self.system, self._scores_by_width(evidence), self.counts(evidence, n), n)
 
     def counts(self, evidence: Any, n: int) -> Floats:
         return self.system.counts(self.item_scores(evidence), n)

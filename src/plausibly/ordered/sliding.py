@@ -15,6 +15,7 @@ from ..core.laws import Codes, Floats, Scores
 from ..core.levers import Reach
 from ..core.linear import Linear, range_variance
 from ..core.parts import PartEvidence
+from .agreeing import disagreements
 from .blocks import Blocks
 from .families import family
 from .places import PlaceDecoder
@@ -77,14 +78,22 @@ class Sliding(PlaceDecoder):
 
     def item_scores(self, evidence: Sequence[PartEvidence]) -> Floats:
         """The score of each item: the weighted counts of the blocks that contain it."""
-        length, scores = self.system.length, np.zeros(self.system.size)
+        return np.asarray(np.sum(self._scores_by_width(evidence), axis=0))
+
+    def _scores_by_width(self, evidence: Sequence[PartEvidence]) -> list[Floats]:
+        length, found = self.system.length, []
         for own, blocks, width in zip(evidence, self.blocks, self.system.widths, strict=True):
-            table = blocks.counts(own)
+            table, scores = blocks.counts(own), np.zeros(self.system.size)
             inside = blocks.windows.of_blocks(table[:, : blocks.windows.blocks])
-            scores[:length] += width.weight * blocks.windows.spread(inside)
+            scores[:length] = width.weight * blocks.windows.spread(inside)
             if self.system.other:
-                scores[-1] += width.weight * table[:, -1].sum()
-        return scores
+                scores[-1] = width.weight * table[:, -1].sum()
+            found.append(scores)
+        return found
+
+    def disagreements(self, evidence: Sequence[PartEvidence], n: int) -> dict[str, Floats]:
+        """Differences between the widths of SLIDE, in standard errors."""
+        return disagreements(self.system, self._scores_by_width(evidence), self.counts(evidence, n), n)
 
     def counts(self, evidence: Any, n: int) -> Floats:
         return self.system.counts(self.item_scores(evidence), n)

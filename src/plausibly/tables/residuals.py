@@ -24,6 +24,9 @@ from ..core.table_law import Axes, TableLaw, component, subsets
 from ..core.tables_only import Estimated, no_histogram
 from ..core.wording import shown
 
+_COMPARED = 64
+"""Number of sets that are compared with all others, at most."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sent:
@@ -136,6 +139,30 @@ class Residuals:
             total += weight * table.sum(axis=tuple(i for i, j in enumerate(sent.attributes) if j not in places))
         axes = tuple(range(len(places)))
         return component(total, axes, axes)
+
+    def disagreements(self, evidence: Sequence[PartEvidence], n: int, /) -> dict[str, Floats]:
+        """Differences between each set's table of each of its attributes and that of all other sets, in errors."""
+        found = []
+        numbers = np.unique(np.linspace(0, len(self.sent) - 1, min(_COMPARED, len(self.sent))).round().astype(int))
+        for number in numbers.tolist():
+            others = [i for i in range(len(self.sent)) if i != number]
+            alone, rest = (self._of(some) for some in ([number], others))
+            for place in self.sent[number].attributes:
+                if not (others and rest.known((place,))):
+                    continue
+                own = alone.tabulated([evidence[number]], n, (place,))
+                again = rest.tabulated([evidence[i] for i in others], n, (place,))
+                counts = self.tabulated(evidence, n, (place,)).counts
+                size = len(counts)
+                variance = own.law.cell_variances(counts, n) + again.law.cell_variances(counts, n)
+                # A user is in one set: the covariance is less than 0 by the product of both expectations.
+                variance += 2 * (counts * (1 - 2 / size) + n / size**2)
+                found.append((own.counts - again.counts) / np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny)))
+        return {"sets of attributes": np.concatenate(found)} if found else {}
+
+    def _of(self, numbers: Sequence[int]) -> Residuals:
+        # The decoder of the reports of some sets only.
+        return Residuals(self.records, tuple(self.sent[number] for number in numbers))
 
     def even_variance(self, attributes: int) -> float:
         """Mean variance per user of a cell in all tables of this number of attributes, if users are spread evenly."""
