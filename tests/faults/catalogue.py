@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import faults.detectors as detect
-from faults import answers, searches, shuffles, slides, special, tables, trees, waves
+from faults import answers, fakes, searches, shuffles, slides, special, tables, trees, waves
 from faults.detectors import Detector, audit
 from faults.planting import Edit, Step, Twin, Value, kernel
 from plausibly import Scheme, kernels
@@ -2043,5 +2043,6 @@ FAULTS: list[Fault] = [
     *(Fault(*plan) for plan in answers.PLANS),
     *(Fault(*plan) for plan in trees.PLANS),
     *(Fault(*plan) for plan in waves.PLANS),
+    *(Fault(*plan) for plan in fakes.PLANS),
     *(Fault(*plan) for plan in shuffles.PLANS),
 ]
