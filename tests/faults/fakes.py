@@ -74,7 +74,14 @@ PLANS: list[tuple[str, str, tuple[Edit, ...], Detector, str]] = [
     (
         "widths-without-noise",
         "the difference of two widths has a tenth of its variance",
-        (Edit("ordered.agreeing:disagreements", "np.maximum(variance", "np.maximum(0.1 * variance"),),
+        (
+            Edit(
+                "ordered.agreeing:disagreements",
+                "np.maximum(variance",
+                "np.maximum(0.1 * variance",
+                at="ordered.sliding:disagreements",
+            ),
+        ),
         diagnosis,
         QUIET,
     ),
