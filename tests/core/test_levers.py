@@ -110,7 +110,7 @@ def test_leverage_on_tables_is_that_of_the_worst_record(name: str) -> None:
             found = [alone(scheme, records[i : i + 1]).table(*names).values for i in range(len(records))]
             weights = questions(len(found[0]))
             answers, levers = np.array(found) @ weights.T, alone(scheme, records[:1]).table(*names).levers
-            reach = levers.of(weights)
+            reach = levers.reach_of(weights)
             np.testing.assert_allclose(reach.low, answers.min(axis=0), rtol=1e-8, atol=1e-8)
             np.testing.assert_allclose(reach.high, answers.max(axis=0), rtol=1e-8, atol=1e-8)
             assert levers.one == pytest.approx((reach.low[0], reach.high[0]))

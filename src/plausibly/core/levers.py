@@ -48,7 +48,7 @@ class Levers(ABC):
         """Least and most that one report adds to the count of any single item."""
 
     @abstractmethod
-    def of(self, weights: Floats) -> Reach:
+    def reach_of(self, weights: Floats) -> Reach:
         """Least and most that one report adds to the answers to linear questions, one per row of weights."""
 
 
@@ -65,7 +65,7 @@ class OfScheme(Levers):
             raise no_bound()
         return ends
 
-    def of(self, weights: Floats) -> Reach:
+    def reach_of(self, weights: Floats) -> Reach:
         return self.scheme.leverage(weights)
 
 
@@ -79,14 +79,14 @@ class OfTable(Levers):
     @property
     def one(self) -> tuple[float, float]:
         # By symmetry, that of the first cell.
-        ends = self.of(np.eye(1, int(np.prod(self._sizes))))
+        ends = self.reach_of(np.eye(1, int(np.prod(self._sizes))))
         return float(ends.low[0]), float(ends.high[0])
 
     @property
     def _sizes(self) -> tuple[int, ...]:
         return tuple(self.decoder.records.sizes[place] for place in self.places)
 
-    def of(self, weights: Floats) -> Reach:
+    def reach_of(self, weights: Floats) -> Reach:
         order = np.argsort(self.places).tolist()
         questions = weights.reshape(len(weights), *self._sizes).transpose(0, *(axis + 1 for axis in order))
         return self.decoder.leverage(tuple(self.places[axis] for axis in order), questions)
@@ -106,8 +106,8 @@ class Widest(Levers):
     def one(self) -> tuple[float, float]:
         return min(part.one[0] for part in self.parts), max(part.one[1] for part in self.parts)
 
-    def of(self, weights: Floats) -> Reach:
-        ends = [part.of(weights) for part in self.parts]
+    def reach_of(self, weights: Floats) -> Reach:
+        ends = [part.reach_of(weights) for part in self.parts]
         return Reach(np.min([each.low for each in ends], axis=0), np.max([each.high for each in ends], axis=0))
 
 

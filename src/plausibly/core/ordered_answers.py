@@ -194,7 +194,7 @@ class Sums(OrderedAnswer):
         raise NotImplementedError
 
     def moved_by_fakes(self, share: float = 0.01) -> Reach:
-        return self.known_levers().of(self.weights()).of_fakes(fakes_among(self.n, share))
+        return self.known_levers().reach_of(self.weights()).of_fakes(fakes_among(self.n, share))
 
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         columns = super().columns(level)
@@ -428,7 +428,7 @@ class Quantiles(OrderedAnswer):
         outside, prefixes = items >= self.order.length, items <= np.arange(self.order.length)[:, None]
         # A report counts in the number of users below an item, and in the target: a share of those inside the order.
         moved: list[Reach | None] = [
-            levers.of(prefixes + asked * outside).added(-asked).of_fakes(fakes) for asked in self.items.tolist()
+            levers.reach_of(prefixes + asked * outside).added(-asked).of_fakes(fakes) for asked in self.items.tolist()
         ]
         return self._hulls(1 - expect_level(level), moved)
 
@@ -525,7 +525,7 @@ class MeanAnswer(OrderedAnswer):
         middle, weights = points[0] / 2 + points[-1] / 2, np.zeros((1, self.order.size))
         weights[0, : len(points)] = points - middle
         weights[0, len(points) :] = mean - middle
-        return self.known_levers().of(weights).added(middle - mean)
+        return self.known_levers().reach_of(weights).added(middle - mean)
 
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         columns = super().columns(level)
