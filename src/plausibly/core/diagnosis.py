@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, sqrt
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,7 @@ from .independence import chi_square_tail
 from .laws import Codes, Estimator, Floats, law_of
 from .wording import plural, shown
 
-if TYPE_CHECKING:
-    from .accumulator import Accumulator
-    from .scheme import Reports, Scheme
+Reports = npt.NDArray[Any]
 
 TOGETHER = (8, 16, 32, 64)
 """Numbers of the largest items that reports may support together too often."""
@@ -98,20 +96,21 @@ def disagreement_checks(found: dict[str, Floats]) -> list[Check]:
     return [Check(name, min(1.0, z.size * _two_sided(float(np.abs(z).max())))) for name, z in found.items() if z.size]
 
 
-def total_checks(oracle: Scheme, tables: Sequence[tuple[Any, int]]) -> list[Check]:
+def total_checks(oracle: Any, tables: Sequence[tuple[Any, int]]) -> list[Check]:
     """The test of a diagnosis whether the counts of all items add up to the number of reports, over all tables."""
     n = sum(users for _, users in tables)
-    if not n or not isinstance(oracle, ShowsSupport) or oracle.domain.size is None:
+    size, shows = oracle.domain.size, isinstance(oracle, ShowsSupport)
+    if not n or size is None or not shows:
         return []
     decoder = oracle.estimator()
     assert isinstance(decoder, Estimator)
     law = law_of(decoder)
     beyond = sum(float(decoder.values(cells, users, None).sum()) - users for cells, users in tables)
-    error = sqrt(law.of_total(oracle.domain.size).at(n, n))
+    error = sqrt(law.of_total(size).at(n, n))
     return [Check("the sum of all counts", _two_sided(beyond / error))]
 
 
-def diagnose_reports(scheme: Scheme, reports: Reports, rate: float = 0.01) -> Diagnosis:
+def diagnose_reports(scheme: Any, reports: Reports, rate: float = 0.01) -> Diagnosis:
     """Test whether reports agree with each other as honest ones do, beyond what ``tally.diagnose`` can see.
 
     Reports of unary encoding and local hashing show which items each of them supports. Fakes that raise several items
@@ -122,12 +121,12 @@ def diagnose_reports(scheme: Scheme, reports: Reports, rate: float = 0.01) -> Di
     tally = scheme.accumulator()
     tally.add(records)
     checks = list(tally.checks())
-    if isinstance(scheme, ShowsSupport) and scheme.domain.size is not None and len(records):
+    if len(records) and scheme.domain.size is not None and isinstance(scheme, ShowsSupport):
         checks += _support_checks(scheme, records, tally)
     return Diagnosis(tuple(checks), level)
 
 
-def _support_checks(scheme: Any, reports: Reports, tally: Accumulator) -> list[Check]:
+def _support_checks(scheme: Any, reports: Reports, tally: Any) -> list[Check]:
     counts = tally.scores()
     order = np.argsort(-counts, kind="stable")[: TOGETHER[-1]].astype(np.uint64)
     pairs = np.zeros((len(order), len(order)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import floor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,10 +18,6 @@ from .errors import ParameterError, StateError
 from .table_law import Axes, Floats
 from .wording import shown
 from .words import Setting, Words
-
-if TYPE_CHECKING:
-    from .scheme import Scheme
-    from .tables_only import TablesOnly
 
 
 class Reach(NamedTuple):
@@ -37,6 +33,14 @@ class Reach(NamedTuple):
     def of_fakes(self, fakes: int) -> Reach:
         """What up to this number of fake reports have added, at least and at most."""
         return Reach(fakes * np.minimum(self.low, 0.0), fakes * np.maximum(self.high, 0.0))
+
+
+class Counts(Protocol):
+    """The members of a scheme that counts items which its leverage needs."""
+
+    def ends(self) -> tuple[float, float] | None: ...
+
+    def leverage(self, weights: Floats) -> Reach: ...
 
 
 class Levers(ABC):
@@ -56,7 +60,7 @@ class Levers(ABC):
 class OfScheme(Levers):
     """The leverage of one report of a scheme that counts items."""
 
-    scheme: Scheme
+    scheme: Counts
 
     @property
     def one(self) -> tuple[float, float]:
@@ -73,7 +77,7 @@ class OfScheme(Levers):
 class OfTable(Levers):
     """The leverage of one report on a table of some attributes of records; ``places`` are in the order of its axes."""
 
-    decoder: TablesOnly
+    decoder: Any
     places: Axes
 
     @property
@@ -89,7 +93,8 @@ class OfTable(Levers):
     def reach_of(self, weights: Floats) -> Reach:
         order = np.argsort(self.places).tolist()
         questions = weights.reshape(len(weights), *self._sizes).transpose(0, *(axis + 1 for axis in order))
-        return self.decoder.leverage(tuple(self.places[axis] for axis in order), questions)
+        reach: Reach = self.decoder.leverage(tuple(self.places[axis] for axis in order), questions)
+        return reach
 
     def margin(self, axis: int) -> OfTable:
         """The leverage of one report on the table of a single attribute of this one."""
