@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .core.combining import combine
     from .core.cross_table import CrossTable
     from .core.derived import Derived, Shares
+    from .core.diagnosis import Diagnosis, diagnose_reports
     from .core.domain import Choices, Integers, Keys, Labels, Ordered, Strings, Table
     from .core.errors import DomainError, ParameterError, PlausiblyError, ReportError, StateError
     from .core.randomness import SecureRandom, SeededRandom
@@ -37,6 +38,7 @@ _HOME = {
     "core.combining": ("combine",),
     "core.cross_table": ("CrossTable",),
     "core.derived": ("Derived", "Shares"),
+    "core.diagnosis": ("Diagnosis", "diagnose_reports"),
     "core.domain": ("Choices", "Integers", "Keys", "Labels", "Ordered", "Strings", "Table"),
     "core.errors": ("DomainError", "ParameterError", "PlausiblyError", "ReportError", "StateError"),
     "core.randomness": ("SecureRandom", "SeededRandom"),
@@ -70,6 +72,7 @@ __all__ = [
     "Choices",
     "CrossTable",
     "Derived",
+    "Diagnosis",
     "DomainError",
     "Estimates",
     "HeavyHitters",
@@ -100,6 +103,7 @@ __all__ = [
     "changes",
     "combine",
     "decode_reports",
+    "diagnose_reports",
     "encode_reports",
     "from_json",
     "local_epsilon",

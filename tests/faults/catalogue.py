@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import faults.detectors as detect
-from faults import answers, fits, searches, shuffles, slides, special, tables, trees, waves
+from faults import answers, fakes, fits, searches, shuffles, slides, special, tables, trees, waves
 from faults.detectors import Detector, audit
 from faults.planting import Edit, Step, Twin, Value, kernel
 from plausibly import Scheme, kernels
@@ -2044,5 +2044,6 @@ FAULTS: list[Fault] = [
     *(Fault(*plan) for plan in fits.PLANS),
     *(Fault(*plan) for plan in trees.PLANS),
     *(Fault(*plan) for plan in waves.PLANS),
+    *(Fault(*plan) for plan in fakes.PLANS),
     *(Fault(*plan) for plan in shuffles.PLANS),
 ]

@@ -17,11 +17,13 @@ import numpy.typing as npt
 from .arguments import as_bytes
 from .basis import Basis
 from .cross_table import CrossTable, chosen, crossed, one_way
+from .diagnosis import Agreeing, Check, Diagnosis, disagreement_checks, expect_rate, shares_check, total_checks
 from .domain import Choices, InOrder, object_array
 from .errors import ParameterError, ReportError, StateError
 from .estimates import Estimates
 from .group_numbers import Misfit
 from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator, estimate_and_unheld
+from .levers import OfTable, Widest
 from .linear import linear_of
 from .mean_only import MeanOnly
 from .measured import Row
@@ -211,6 +213,7 @@ class Accumulator(ABC):
         values, variance, unheld = estimate_and_unheld(estimator, self.evidence, self.numbers, codes)
         # If the answers are not the values themselves, they need not add up to the number of users.
         complete = items is None and self.scheme.answers is self.scheme.domain
+        ends = self.scheme.ends() if not options or self._usual(estimator) else None
         found = Estimates(
             names,
             values,
@@ -219,10 +222,11 @@ class Accumulator(ABC):
             complete,
             estimator.history,
             arrangement=self.scheme.answers.arrangement,
-            ends=self.scheme.ends() if not options or self._usual(estimator) else None,
+            ends=ends,
             collisions=unheld,
             basis=self._basis(estimator),
             cautions=self.cautions,
+            levers=None if ends is None else self.scheme.levers(len(names)),
         )
         order = self.scheme.answers
         if not (complete and isinstance(order, InOrder)):
@@ -244,7 +248,7 @@ class Accumulator(ABC):
         order = cast(InOrder, self.scheme.answers)
         basis = self._basis(decoder).changed
         given = object_array(["mean"]), value, variance, order, len(self), decoder.history, self.cautions
-        return MeanAnswer(*given, centres=value, basis=basis)
+        return MeanAnswer(*given, centres=value, worth=decoder.worth(), basis=basis)
 
     @overload
     def table(self, name: str = ..., /) -> Estimates: ...
@@ -270,18 +274,40 @@ class Accumulator(ABC):
                 raise ParameterError("table: expected names of attributes, got none")
             singles = range(len(decoder.records.names))
             tables = [decoder.tabulated(self.evidence, len(self), (place,)) for place in singles]
-            return chosen(decoder.records, tables, len(self), **given)
+            every = Widest(tuple(OfTable(decoder, (place,)) for place in singles))
+            return chosen(decoder.records, tables, len(self), levers=every, **given)
         places = [decoder.records.place(name) for name in names]
         if len(set(places)) != len(places):
             raise ParameterError("table: expected different attributes, got one of them twice")
         order = tuple(int(axis) for axis in np.argsort(places))
         found = decoder.tabulated(self.evidence, len(self), tuple(sorted(places)))
         attributes = tuple(decoder.records.attributes[place] for place in places)
+        given["levers"] = OfTable(decoder, tuple(places))
         if len(places) == 1:
             return one_way(attributes[0], found.counts, found.law, len(self), **given)
         ranks = tuple(order.index(axis) for axis in range(len(order)))
         counts = np.ascontiguousarray(found.counts.transpose(ranks))
         return crossed(attributes, counts, transposed(found.law, ranks), len(self), **given)
+
+    def diagnose(self, rate: float = 0.01) -> Diagnosis:
+        """Test whether the accumulated reports agree with each other as honest ones do.
+
+        The tests compare numbers that are known twice: public choices with their probabilities, sums of counts with the
+        number of reports, answers from different groups. ``rate`` is the probability that honest reports raise any
+        alarm. Fakes that look like honest holders raise none; ``plausibly.diagnose_reports`` sees more of them.
+        """
+        return Diagnosis(tuple(self.checks()), expect_rate(rate))
+
+    def checks(self) -> list[Check]:
+        """The tests of ``diagnose`` for this accumulator, with those of its parts."""
+        decoder = self._estimator({})
+        if not (isinstance(decoder, Agreeing) and len(self)):
+            return self.own_checks()
+        return [*self.own_checks(), *disagreement_checks(decoder.disagreements(self.evidence, len(self)))]
+
+    def own_checks(self) -> list[Check]:
+        """The tests of ``diagnose`` that need no decoder of this accumulator."""
+        return []
 
     def _usual(self, estimator: Decoder) -> bool:
         # Whether the analyst's options lead to the same estimates as none.
@@ -356,6 +382,7 @@ class Accumulator(ABC):
         "mean",
         "table",
         "scores",
+        "diagnose",
         "scheme",
         "to_bytes",
         "from_bytes",
@@ -437,6 +464,9 @@ class CellAccumulator(Accumulator):
         self.scheme.check_cells(state[0], count)
         self.n[0] = count
 
+    def own_checks(self) -> list[Check]:
+        return total_checks(self.scheme, [(self.evidence, len(self))])
+
     @classmethod
     def payload_bytes(cls, scheme: Scheme, count: int) -> int:
         return _COUNTER * prod(_state_shape(scheme))
@@ -501,6 +531,13 @@ class ChannelAccumulator(CellAccumulator):
         state[...] = np.frombuffer(payload[n.nbytes :], dtype="<i8").reshape(state.shape)
         for cells, reports in zip(state, n.tolist(), strict=True):
             self.scheme.check_cells(cells, reports)
+
+    def own_checks(self) -> list[Check]:
+        tables = list(zip(self.state, self.n.tolist(), strict=True))
+        found = shares_check("reports of each row or offset", self.n.tolist(), [1] * len(self.n))
+        for oracle, _ in self.scheme.components:
+            found += total_checks(oracle, tables)
+        return found
 
     @classmethod
     def payload_bytes(cls, scheme: Scheme, count: int) -> int:

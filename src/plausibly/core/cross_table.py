@@ -17,6 +17,7 @@ from .errors import ParameterError, StateError
 from .estimates import Estimates
 from .independence import Independence, independence_of
 from .laws import CLEAR
+from .levers import OfTable, Reach, fakes_among, no_bound
 from .linear import Linear
 from .measured import Floats, Measured
 from .ordered_charts import Caption, Drawn, plotted
@@ -211,6 +212,13 @@ class CrossTable(Celled):
     """
 
     law: TableLaw = field(kw_only=True)
+    levers: OfTable | None = field(default=None, kw_only=True)
+
+    def moved_by_fakes(self, share: float = 0.01) -> Reach:
+        if self.levers is None:
+            raise no_bound()
+        low, high = (np.full(len(self), end) for end in self.levers.one)
+        return Reach(low, high).of_fakes(fakes_among(self.n, share))
 
     @property
     def counts(self) -> Floats:
@@ -231,8 +239,9 @@ class CrossTable(Celled):
         """The table of one attribute, as ordinary estimates: the sums of this table over the other attributes."""
         axis = self._axis(name)
         attribute, others = self.attributes[axis], tuple(i for i in range(len(self.shape)) if i != axis)
-        law = marginal(self.law, axis)
-        return one_way(attribute, self.counts.sum(axis=others), law, self.n, basis=self.basis, cautions=self.cautions)
+        law, levers = marginal(self.law, axis), None if self.levers is None else self.levers.margin(axis)
+        given: dict[str, Any] = {"basis": self.basis, "cautions": self.cautions, "levers": levers}
+        return one_way(attribute, self.counts.sum(axis=others), law, self.n, **given)
 
     @property
     def margins(self) -> tuple[Estimates, ...]:
@@ -246,7 +255,7 @@ class CrossTable(Celled):
         """
         names = object_array(", ".join(map(str, item)) for item in self.items.tolist())
         given = names, self.values, self.variance, self.n, True
-        return Estimates(*given, basis=self.basis.changed, cautions=self.cautions).top(k)
+        return Estimates(*given, basis=self.basis.changed, cautions=self.cautions, levers=self.levers).top(k)
 
     def shares_by(self, name: str) -> SharesBy:
         """Shares of the other attributes' values among the users with each value of one attribute, as a table.

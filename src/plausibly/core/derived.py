@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .basis import Basis
 from .errors import ParameterError, StateError
 from .laws import Floats, of_ratio, of_sample, of_sum
+from .levers import Reach, no_bound
 from .measured import SHOWN, Measured, expect_level, normal_interval
 from .wording import label_of, plural, shown, text_table
 
@@ -31,6 +32,8 @@ class Derived(Measured):
     column: str
     approximate: bool = False
     percent: bool = False
+    sides: tuple[Measured, Measured] | None = None
+    """The two crowds' numbers of which these are the differences."""
 
     @property
     def quantity(self) -> str:
@@ -53,9 +56,16 @@ class Derived(Measured):
         missed = 1 - expect_level(level)
         return normal_interval(self.values, self.known_variance(), missed / (max(1, len(self)) if together else 1))
 
+    def moved_by_fakes(self, share: float = 0.01) -> Reach:
+        if self.sides is None:
+            raise no_bound()
+        one, other = (side.moved_by_fakes(share) for side in self.sides)
+        return Reach(one.low - other.high, one.high - other.low)
+
     def taken(self, places: npt.NDArray[np.intp]) -> Derived:
         variance = None if self.variance is None else self.variance[places]
-        return replace(self, items=self.items[places], values=self.values[places], variance=variance)
+        sides = None if self.sides is None else (self.sides[0].taken(places), self.sides[1].taken(places))
+        return replace(self, items=self.items[places], values=self.values[places], variance=variance, sides=sides)
 
     def written(self, value: float) -> str:
         return f"{100 * value:z.2f} %" if self.percent else f"{value:z,.4g}"
@@ -96,6 +106,12 @@ class Shares(Derived):
     counts: Measured | None = None
     n: int = 0
 
+    def moved_by_fakes(self, share: float = 0.01) -> Reach:
+        if self.counts is None:
+            raise no_bound()
+        counts = self.counts.moved_by_fakes(share)
+        return Reach(counts.low / self.n, counts.high / self.n)
+
     def shared_with(self, other: Basis, *, adds: bool = False) -> Floats:
         if self.counts is None:
             return super().shared_with(other, adds=adds)
@@ -135,7 +151,7 @@ def difference(one: Measured, other: Measured) -> Derived:
     variance = None
     if one.variance is not None and other.variance is not None:
         variance = of_sum((one.variance, other.variance), _shared(one, other))
-    return _derived(one, other, one.values - other.values, variance, "difference")
+    return replace(_derived(one, other, one.values - other.values, variance, "difference"), sides=(one, other))
 
 
 def ratio(one: Measured, other: Measured) -> Derived:

@@ -18,6 +18,7 @@ from .domain import object_array
 from .errors import ParameterError, StateError
 from .history import Applied, History, Kind, history_text, selection, without_steps
 from .laws import of_sum
+from .levers import Levers, Reach, fakes_among, no_bound, widest
 from .measured import Measured, Row, expect_level, normal_interval
 from .selection import Selection, of_largest
 from .steps import apply, find_step
@@ -51,6 +52,7 @@ class Estimates(Measured):
     after a step for which none is known. ``complete`` says whether the items are the whole domain. ``history`` lists
     the steps that produced the estimates. ``estimates["dog"]`` is one item; iterating yields all of them.
     ``ends`` has the least and the most that one report adds to an estimate; it tells how skewed the noise is.
+    ``levers`` knows what one report adds to counts and their sums, to bound the effect of fakes.
     ``collisions`` is the law of items without holders if all users share public hash functions. ``cautions`` are
     sentences about reports that do not fit the scheme, such as a group whose reports were lost.
 
@@ -67,6 +69,7 @@ class Estimates(Measured):
     ends: tuple[float, float] | None = None
     collisions: Unheld | None = None
     cautions: tuple[str, ...] = ()
+    levers: Levers | None = None
 
     def __repr__(self) -> str:
         size = f"{plural(len(self), 'item')} from {plural(self.n, 'report')}"
@@ -158,6 +161,7 @@ class Estimates(Measured):
             collisions=collisions_of([self, other], [1.0, 1.0]),
             basis=self.basis | other.basis,
             cautions=tuple(dict.fromkeys([*self.cautions, *other.cautions])),
+            levers=widest(self.levers, other.levers),
         )
 
     def __sub__(self, other: object) -> Derived:
@@ -194,6 +198,12 @@ class Estimates(Measured):
         if self.variance is None:
             raise StateError(f"no variance, hence no interval, after {history_text(self.history)}")
         return self.variance
+
+    def moved_by_fakes(self, share: float = 0.01) -> Reach:
+        if self.levers is None or self.variance is None:
+            raise no_bound()
+        low, high = (np.full(len(self), end) for end in self.levers.one)
+        return Reach(low, high).of_fakes(fakes_among(self.n, share))
 
     @property
     def significant(self) -> npt.NDArray[np.bool_] | None:
@@ -269,6 +279,7 @@ class Estimates(Measured):
             self.ends,
             collisions,
             self.cautions,
+            self.levers,
             basis=self.basis,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, log
+from math import exp, inf, log
 
 FALSE_ALARM = 1e-6
 """Largest probability that a complete collection is said not to fit."""
@@ -34,6 +34,13 @@ def misfits(numbers: Sequence[int], weights: Sequence[int], rate: float = FALSE_
         if n and n * _divergence(own / n, weight / total) > limit:
             found.append(Misfit(group, own, n * weight / total))
     return found
+
+
+def largest_excess(numbers: Sequence[int], weights: Sequence[int]) -> float:
+    """At most the chance that the numbers of reports of any group of a complete collection fit as badly as these."""
+    n, total = sum(numbers), sum(weights)
+    worst = max(_divergence(own / n, weight / total) for own, weight in zip(numbers, weights, strict=True))
+    return min(1.0, 2 * len(weights) * exp(-n * worst))
 
 
 def misfit_text(found: Sequence[Misfit], names: Sequence[str], n: int) -> str:

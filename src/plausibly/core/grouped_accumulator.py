@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .accumulator import Accumulator, expect_bytes
+from .diagnosis import Check, shares_check
 from .errors import StateError
 from .group_numbers import Misfit, misfit_text, misfits
 from .laws import Codes, Floats
@@ -75,6 +76,15 @@ class GroupedAccumulator(Accumulator):
         The probability that a complete collection has any is at most one in a million.
         """
         return misfits(self.n.tolist(), self._groups.group_weights)
+
+    def own_checks(self) -> list[Check]:
+        groups = shares_check("reports of each group", self.n.tolist(), self._groups.group_weights)
+        parts = [
+            Check(f"{part.label}: {check.name}", check.p_value)
+            for part, tally in zip(self._groups.parts, self.parts, strict=True)
+            for check in tally.own_checks()
+        ]
+        return [*groups, *parts]
 
     @property
     def cautions(self) -> tuple[str, ...]:

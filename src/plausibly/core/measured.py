@@ -18,6 +18,7 @@ import numpy.typing as npt
 from .atomic import replacing
 from .basis import Basis
 from .errors import DomainError, ParameterError, StateError
+from .levers import Reach, no_bound
 from .notebook import Bar, html_table
 from .wording import label_of, plural, safe_cell, shown, visible
 from .words import Setting, Words
@@ -110,6 +111,22 @@ class Measured:
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of the confidence interval of every measured number, not clipped."""
         return normal_interval(self.values, self.known_variance(), 1 - expect_level(level))
+
+    def moved_by_fakes(self, share: float = 0.01) -> Reach:
+        """The least and the most that fake reports have added to every measured number, if this share is fake.
+
+        Fakes are any records, sent by people who work together.
+        """
+        raise no_bound()
+
+    def despite_fakes(self, share: float = 0.01, level: float = 0.95) -> tuple[Floats, Floats]:
+        """The interval of every measured number among the honest users, if up to this share of the reports is fake.
+
+        It is the usual interval, moved by as much as the fakes can have done. Like that, it is not clipped.
+        """
+        low, high = self.interval(level)
+        moved = self.moved_by_fakes(share)
+        return low - moved.high, high - moved.low
 
     def known_variance(self) -> Floats:
         """The variance of the measured numbers. Raises if there is none."""
@@ -224,7 +241,7 @@ class Measured:
         return self.taken(np.argsort(-np.abs(np.nan_to_num(self.values)), kind="stable")[:SHOWN])
 
     def interval_of_shown(self, seen: Measured) -> tuple[Floats, Floats]:
-        """Ends of the intervals of the measured numbers that a notebook shows."""
+        """Reach of the intervals of the measured numbers that a notebook shows."""
         return seen.interval()
 
     @property
@@ -301,6 +318,6 @@ def expect_level(level: Any) -> float:
 
 
 def normal_interval(values: Floats, variance: Floats, missed: float) -> tuple[Floats, Floats]:
-    """Ends of intervals of measured numbers by the normal law; each misses the truth with probability ``missed``."""
+    """Reach of intervals of measured numbers by the normal law; each misses the truth with probability ``missed``."""
     half = -NormalDist().inv_cdf(missed / 2) * np.sqrt(variance)
     return values - half, values + half

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor, isfinite, log10
 from statistics import NormalDist
@@ -15,6 +16,7 @@ from .domain import InOrder, object_array
 from .errors import StateError
 from .history import History, Kind
 from .laws import Floats
+from .levers import Levers, Reach, fakes_among, no_bound
 from .measured import SHOWN, Measured, expect_level, normal_interval
 from .ordered_charts import Caption, DistributionChart, Drawn, Ends, HistogramChart, QuantileChart, plotted
 from .wording import count_text, label_of, plural, text_table
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Places = npt.NDArray[np.intp]
+
+MOST_ASKED = 4096
+"""Largest number of items in order for which the effect of fake reports on sums is computed, question by question."""
+_HALVINGS = 50
 
 _RAW = "After {steps}, the intervals are still those of the unbiased counts."
 _UNKNOWN = "No interval: the error of estimates by {steps} is unknown. SLIDE has intervals."
@@ -48,6 +54,7 @@ class OrderedAnswer(Measured):
     n: int
     history: History = ()
     cautions: tuple[str, ...] = ()
+    levers: Levers | None = None
 
     question: ClassVar[str] = ""
     """Name of the question in files."""
@@ -78,6 +85,17 @@ class OrderedAnswer(Measured):
     def taken(self, places: Places) -> OrderedAnswer:
         variance = None if self.variance is None else self.variance[places]
         return replace(self, items=self.items[places], values=self.values[places], variance=variance)
+
+    def known_levers(self) -> Levers:
+        """What one report adds to sums of counts. Raises if that is not known, or if there are too many questions."""
+        if self.levers is None:
+            raise no_bound()
+        if self.order.size > MOST_ASKED:
+            raise StateError(
+                f"the effect of fake reports is known for at most {MOST_ASKED:,} items in order, got "
+                f"{self.order.size:,}; collect with wider bins"
+            )
+        return self.levers
 
     def shown_rows(self) -> OrderedAnswer:
         # In order, and evenly spaced if there are too many.
@@ -171,6 +189,13 @@ class Sums(OrderedAnswer):
         low, high = normal_interval(self.centres, self.known_variance(), missed)
         return (np.clip(low, 0.0, self.n), np.clip(high, 0.0, self.n)) if self.processed else (low, high)
 
+    def weights(self) -> Floats:
+        """The weights of all items in each of the sums, one sum a row."""
+        raise NotImplementedError
+
+    def moved_by_fakes(self, share: float = 0.01) -> Reach:
+        return self.known_levers().reach_of(self.weights()).of_fakes(fakes_among(self.n, share))
+
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         columns = super().columns(level)
         if self.processed:
@@ -213,6 +238,10 @@ class RangeCounts(Sums):
         taken = super().taken(places)
         assert isinstance(taken, RangeCounts)
         return replace(taken, codes=self.codes[places])
+
+    def weights(self) -> Floats:
+        items = np.arange(self.order.size)
+        return ((items >= self.codes[:, :1]) & (items <= self.codes[:, 1:])).astype(np.float64)
 
     @property
     def edges(self) -> tuple[Floats, Floats]:
@@ -287,6 +316,11 @@ class Distribution(Sums):
         low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
         return np.clip(low, 0.0, self.n), np.clip(high, 0.0, self.n)
 
+    def weights(self) -> Floats:
+        stops = object_array(self.order.written(stop) for stop in self.order.scale.stops).tolist()
+        places = [stops.index(item) for item in self.items.tolist()]
+        return (np.arange(self.order.size) <= np.array(places)[:, None]).astype(np.float64)
+
     def taken(self, places: Places) -> Distribution:
         # Part of a band keeps its width.
         taken = super().taken(places)
@@ -330,17 +364,19 @@ class Prefixes:
     inside: float
     doubt: float
 
-    def hull(self, share: float, factor: float) -> tuple[int, int]:
+    def hull(self, share: float, factor: float, moved: Reach | None = None) -> tuple[int, int]:
         """The first and the last item that may be a quantile, given ``factor`` standard errors of room.
 
-        x may be the quantile unless too few users are at or below x, or too many below it.
+        x may be the quantile unless too few users are at or below x, or too many below it. ``moved``: what fake reports
+        may have added to the number of users at or below each item, less its target.
         """
         room = factor * (self.errors + share * self.doubt)
         target = share * self.inside
-        enough = self.values + room >= target
+        least, most = (moved.low, moved.high) if moved else (0.0 * room, 0.0 * room)
+        enough = self.values + room - least >= target
         # As many users as there are have a value that is at most the last one.
         enough[-1] = True
-        few = self.values[:-1] - room[:-1] <= target
+        few = (self.values - room - most)[:-1] <= target
         first = int(np.argmax(enough))
         last = len(few) - int(np.argmax(few[::-1])) if few.any() else 0
         return first, max(last, first)
@@ -383,10 +419,24 @@ class Quantiles(OrderedAnswer):
         ``simultaneous``: all intervals contain the truth at once with probability ``level`` (Bonferroni).
         """
         missed = (1 - expect_level(level)) / (max(1, len(self)) if simultaneous else 1)
+        return self._hulls(missed, [None] * len(self))
+
+    def despite_fakes(self, share: float = 0.01, level: float = 0.95) -> tuple[Floats, Floats]:
+        """The interval of every quantile of the honest users, if up to this share of the reports is fake."""
+        fakes, levers = fakes_among(self.n, share), self.known_levers()
+        items = np.arange(self.order.size)
+        outside, prefixes = items >= self.order.length, items <= np.arange(self.order.length)[:, None]
+        # A report counts in the number of users below an item, and in the target: a share of those inside the order.
+        moved: list[Reach | None] = [
+            levers.reach_of(prefixes + asked * outside).added(-asked).of_fakes(fakes) for asked in self.items.tolist()
+        ]
+        return self._hulls(1 - expect_level(level), moved)
+
+    def _hulls(self, missed: float, moved: Sequence[Reach | None]) -> tuple[Floats, Floats]:
         factor, prefixes = -NormalDist().inv_cdf(missed / 2), self.prefixes
         if prefixes is None:
             raise no_interval(self.decoded)
-        hulls = [prefixes.hull(share, factor) for share in self.items.tolist()]
+        hulls = [prefixes.hull(share, factor, ends) for share, ends in zip(self.items.tolist(), moved, strict=True)]
         scale = self.order.scale
         low, high = [scale.starts[first] for first, _ in hulls], [scale.stops[last] for _, last in hulls]
         return np.array(low, dtype=np.float64), np.array(high, dtype=np.float64)
@@ -419,7 +469,8 @@ class MeanAnswer(OrderedAnswer):
     """The mean of the values of users, a number on the scale of the domain, with its variance.
 
     ``centres`` is the mean before any step. ``approximate``: it is a ratio of two estimates, and its variance that of
-    the delta method.
+    the delta method. ``inside`` is the number of users with a value in the order, ``worth`` what a report counts as if
+    there are no counts.
     """
 
     question = "mean"
@@ -428,6 +479,8 @@ class MeanAnswer(OrderedAnswer):
 
     centres: Floats = field(kw_only=True)
     approximate: bool = False
+    inside: float = 0.0
+    worth: tuple[float, float] | None = None
 
     @property
     def quantity(self) -> str:
@@ -445,6 +498,35 @@ class MeanAnswer(OrderedAnswer):
         """Lower and upper end of the confidence interval of the mean."""
         return normal_interval(self.centres, self.known_variance(), 1 - expect_level(level))
 
+    def despite_fakes(self, share: float = 0.01, level: float = 0.95) -> tuple[Floats, Floats]:
+        """The interval of the mean of the honest users, if up to this share of the reports is fake.
+
+        The mean of the honest users is m if the values less m add up to 0, once the fakes are taken away. It lies
+        between the smallest and the largest value of the order.
+        """
+        fakes, points = fakes_among(self.n, share), self.order.points()
+        (low,), (high,) = self.interval(level)
+        inside = self.inside or float(self.n)
+
+        def least(mean: float) -> float:
+            return float(inside * (low - mean) - self._shifted(mean).of_fakes(fakes).high[0])
+
+        def most(mean: float) -> float:
+            return float(inside * (high - mean) - self._shifted(mean).of_fakes(fakes).low[0])
+
+        ends = [_root(side, float(points[0]), float(points[-1])) for side in (least, most)]
+        return np.array(ends[:1]), np.array(ends[1:])
+
+    def _shifted(self, mean: float) -> Reach:
+        # What a report adds to the sum of the values less the mean, at least and at most.
+        if self.worth is not None:
+            return Reach(*(np.array([worth - mean]) for worth in self.worth))
+        points = self.order.points()
+        middle, weights = points[0] / 2 + points[-1] / 2, np.zeros((1, self.order.size))
+        weights[0, : len(points)] = points - middle
+        weights[0, len(points) :] = mean - middle
+        return self.known_levers().reach_of(weights).added(middle - mean)
+
     def columns(self, level: float = 0.95) -> dict[str, npt.NDArray[Any]]:
         columns = super().columns(level)
         if self.processed:
@@ -461,6 +543,14 @@ class MeanAnswer(OrderedAnswer):
 
     def texts(self, level: float = 0.95) -> dict[str, list[str]]:
         return _in_unit(super().texts(level), self.quantity, self.order.unit)
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    # Where a falling function becomes 0, or the end at which it comes closest.
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falling(middle) > 0 else (low, middle)
+    return (low + high) / 2
 
 
 def in_own_units(order: InOrder, numbers: Floats) -> npt.NDArray[Any]:

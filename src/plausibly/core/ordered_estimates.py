@@ -90,7 +90,7 @@ class OrderedEstimates(Estimates):
     def _counted(self, codes: npt.NDArray[np.int64]) -> RangeCounts:
         order = self._order
         names = object_array(range_name(order, first, last) for first, last in codes.tolist())
-        given = order, self.n, self.history, self.cautions
+        given = order, self.n, self.history, self.cautions, self.levers
         sums = np.concatenate([[0.0], np.cumsum(self.values[: order.length])])
         counts = sums[codes[:, 1] + 1] - sums[codes[:, 0]]
         centres, variance = (counts, None) if self._unmeasured else self._sums_by_law(codes)
@@ -131,7 +131,7 @@ class OrderedEstimates(Estimates):
         centres, variance = self._prefixes
         values = np.cumsum(self.values[: order.length]) if self._changed else centres
         stops = object_array(order.written(stop) for stop in order.scale.stops)
-        given = order, self.n, self.history, self.cautions, simultaneous
+        given = order, self.n, self.history, self.cautions, self.levers, simultaneous
         return Distribution(stops, values, variance, *given, centres=centres, basis=self.basis.changed)
 
     def quantiles(self, shares: Iterable[float] = (0.25, 0.5, 0.75)) -> Quantiles:
@@ -148,7 +148,7 @@ class OrderedEstimates(Estimates):
         risen = rising(np.cumsum(self.values[: order.length]) if self._changed else centres, inside)
         values = _quantiles_of(risen, asked * inside, order)
         prefixes = None if variance is None else Prefixes(centres, np.sqrt(variance), inside, self._doubt)
-        given = order, self.n, self.history, self.cautions
+        given = order, self.n, self.history, self.cautions, self.levers
         return Quantiles(
             object_array(asked.tolist()), values, None, *given, prefixes=prefixes, basis=self.basis.changed
         )
@@ -180,8 +180,10 @@ class OrderedEstimates(Estimates):
             self.n,
             self.history,
             self.cautions,
+            self.levers,
             centres=np.array([middle + ratio]),
             approximate=self._doubt > 0,
+            inside=inside,
             basis=self.basis.changed,
         )
 

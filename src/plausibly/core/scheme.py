@@ -27,7 +27,8 @@ from .differences import difference
 from .domain import Domain, Integers, Keys, Labels, Listable, Strings, domain_from_dict, encode_column, expect_domain
 from .domain import Encoded as Encoded  # schemes import it from here
 from .errors import DomainError, ParameterError, ReportError
-from .laws import Cells, Decoder, Estimator, MemoLaw, law_of
+from .laws import Cells, Decoder, Estimator, Floats, MemoLaw, law_of
+from .levers import Levers, OfScheme, Reach, no_bound
 from .memory import copied, unshared
 from .parallel import in_chunks
 from .probability import EpsilonLike, exact_epsilon, log_upper_bound
@@ -516,6 +517,27 @@ class Scheme(ABC):
     def support(self) -> Support:
         """The items that one record of the scheme can support, to bound the effect of fakes; by default, any."""
         return Support()
+
+    def leverage(self, weights: Floats) -> Reach:
+        """Least and most that one report of the scheme adds to linear questions, with one weight an item in each row.
+
+        Exact for the schemes that state every set of items that a record can support; otherwise bounds. Raises if
+        estimates are not sums over reports.
+        """
+        decoder = self.estimator()
+        if not (isinstance(decoder, Estimator) and self.linear):
+            raise no_bound()
+        support, items, scale = self.support(), np.arange(weights.shape[1]), float(decoder.scale)
+        most = np.array([support.best(items, row).number for row in weights], dtype=np.float64)
+        if not decoder.offset:  # the score of a report is a sign
+            return Reach(-scale * most, scale * most)
+        least = -np.array([support.best(items, -row).number for row in weights], dtype=np.float64)
+        level = float(decoder.offset) * weights.sum(axis=1)
+        return Reach(scale * (least - level), scale * (most - level))
+
+    def levers(self, asked: int) -> Levers | None:
+        """What one report of the scheme adds to the counts of ``asked`` items that are estimated together, if known."""
+        return None if self.contribution() is None else OfScheme(self)
 
     def influence(self) -> float | None:
         """Maximum change of an estimated count by one more report of the scheme, whatever its content.

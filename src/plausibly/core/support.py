@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 Items = npt.NDArray[Any]
-Weights = npt.NDArray[np.int64]
+Weights = npt.NDArray[Any]
 
 
 class Found(NamedTuple):
     """A number of supported items, and whether some record attains it; otherwise it is an upper bound."""
 
-    number: int
+    number: Any
+    """An integer, or the sum of weights that are not."""
     attained: bool
 
 
@@ -51,7 +52,7 @@ class Support:
 
     def best(self, items: Items, weights: Weights) -> Found:
         """The largest sum of the weights of the items that one record supports; all other items weigh nothing."""
-        return Found(int(weights[weights > 0].sum()), self.everything and bool((weights >= 0).all()))
+        return Found(weights[weights > 0].sum().item(), self.everything and bool((weights >= 0).all()))
 
     def most(self, items: Items) -> Found:
         """The most of these items, which may repeat, that one record supports."""
@@ -90,7 +91,7 @@ class AtMost(Support):
         return Found(self.number, self.evenly)
 
     def best(self, items: Items, weights: Weights) -> Found:
-        return Found(int(_positive(weights)[: self.number].sum()), False)
+        return Found(_positive(weights)[: self.number].sum().item(), False)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Subsets(AtMost):
         positive, negative = _positive(weights), -np.sort(-weights[weights < 0])
         without = self.size - len(positive) - len(negative)
         others = max(0, self.number - len(positive) - without)
-        return Found(int(positive[: self.number].sum() + negative[:others].sum()), True)
+        return Found((positive[: self.number].sum() + negative[:others].sum()).item(), True)
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,8 @@ class Blocks(Support):
 
     def best(self, items: Items, weights: Weights) -> Found:
         _, block = np.unique(items % self.blocks, return_inverse=True)
-        return Found(int(np.bincount(block, np.abs(weights)).max()), bool((weights >= 0).all()))
+        most = np.bincount(block, np.abs(weights)).max()
+        return Found(most.astype(weights.dtype).item(), bool((weights >= 0).all()))
 
 
 def _positive(weights: Weights) -> Weights:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from .domain import Table
 from .errors import StateError
+from .levers import Reach
 from .mean_only import MeanOnly
 from .table_law import Axes, Floats, TableLaw
 from .words import Setting, Words
@@ -40,6 +41,10 @@ class TablesOnly(Protocol):
 
     def law_at(self, places: Axes, /) -> TableLaw:
         """The law of the table of the attributes at these positions, in rising order. Raises if it is unknown."""
+        ...
+
+    def leverage(self, places: Axes, questions: Floats, /) -> Reach:
+        """Least and most that one report adds to the answers to questions about a table, with weights [question, …]."""
         ...
 
 

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lgamma, log, log1p
 from typing import Any
 
 import numpy as np
@@ -118,3 +119,20 @@ class Unary(UnaryBits, TwoLevels):
 
     def supported(self, reports: Reports) -> Supported:
         return Bitmaps(reports["bits"], self.size)
+
+    def supports_each(self, reports: Reports, codes: Codes) -> npt.NDArray[np.bool_]:
+        """[report, item]: the bits of the encoded items in unary reports."""
+        bytes_of, bits = reports["bits"][:, codes >> np.uint64(3)], (codes & np.uint64(7)).astype(np.uint8)
+        return (bytes_of >> bits & 1).astype(np.bool_)
+
+    def ones(self, reports: Reports) -> npt.NDArray[np.int64]:
+        """Number of ones in each unary report."""
+        return np.asarray(np.bitwise_count(reports["bits"]).sum(axis=1, dtype=np.int64))
+
+    def law_of_ones(self) -> npt.NDArray[np.float64]:
+        """Probability of each number of ones in an honest unary report, which is the same for all items."""
+        others, q = self.size - 1, self.flip / WORD
+        places = np.arange(others + 1)
+        logs = [lgamma(others + 1) - lgamma(k + 1) - lgamma(others - k + 1) for k in range(others + 1)]
+        law = np.exp(np.array(logs) + places * log(q) + (others - places) * log1p(-q))
+        return np.convolve(law, [1 - self.keep / WORD, self.keep / WORD])

@@ -22,7 +22,7 @@ from ..core.probability import EpsilonLike
 from ..core.randomness import Draws
 from ..core.records import fields_of, refuse_beyond, refuse_unless_histogram, unsigned
 from ..core.scheme import EXAMPLE_SEED, Encoded, OracleMaker, Reports, Scheme
-from ..core.support import Found, Items, Support
+from ..core.support import Found, Items, Support, Weights
 
 _MOST_HASHED = 1 << 28
 """Largest number of hash values to compute for a bound on fake reports."""
@@ -150,6 +150,17 @@ class _Functions(Support):
         if self.scheme.hashes * len(items) > _MOST_HASHED:
             return super().most(items)
         return Found(max(int(np.bincount(values).max()) for values in self._values(items)), True)
+
+    def best(self, items: Items, weights: Weights) -> Found:
+        if self.scheme.hashes * len(items) > _MOST_HASHED:
+            return super().best(items, weights)
+        most = max(self._sums(values, weights).max() for values in self._values(items.astype(np.uint64)))
+        return Found(most.astype(weights.dtype).item(), True)
+
+    @staticmethod
+    def _sums(values: npt.NDArray[np.int64], weights: Weights) -> npt.NDArray[np.float64]:
+        # A value that no item has supports nothing, and its sum is 0.
+        return np.asarray(np.bincount(values, np.resize(weights, len(values))), dtype=np.float64)
 
     def _values(self, items: Items) -> Iterator[npt.NDArray[np.int64]]:
         # The hash of each item for a few functions at a time, with disjoint ranges for different functions.

@@ -17,7 +17,8 @@ from ..core.blanket import Blanket, support_blanket
 from ..core.costs import PLACE, REPORT, transform_seconds
 from ..core.domain import Domain
 from ..core.errors import ParameterError
-from ..core.laws import Cells, Codes, Estimator, Scores, VarianceLaw, pure
+from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw, pure
+from ..core.levers import Reach
 from ..core.linear_hashing import hashed, refuse_beyond_total, refuse_unless_scattered, supports, window_weights
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
@@ -26,6 +27,7 @@ from ..core.scheme import Encoded, Reports, Scheme
 from ..core.signs import TakesSigns
 from ..core.support import Everything, Support
 from ..core.supported import Supported, TwoLevels
+from ..core.walsh import walsh
 from ..core.wording import nearest, shown
 
 _MOST_COEFFICIENTS = 8
@@ -225,6 +227,27 @@ class HM(Scheme, TakesSigns, TwoLevels):
     def supported(self, reports: Reports) -> Supported:
         rows = reports["rows"].astype(np.int64)
         return hashed(rows, reports["signs"], size=self.size, order=1 << self.order_bits)
+
+    def leverage(self, weights: Floats) -> Reach:
+        p, q = Fraction(self.keep, WORD), Fraction(1, self.g)
+        low, high = self.supported_sums(weights)
+        ends = Reach(low, high).added(-float(q) * weights.sum(axis=-1))
+        return Reach(ends.low / float(p - q), ends.high / float(p - q))
+
+    def supported_sums(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Least and most sum of the weights of the items that one record supports; exact for one coefficient.
+
+        Rows that are independent, k of them, leave the items with k given signs. The sum of their weights is the mean
+        of 2^k signed places of the weights' transform, of which the first is the sum of all weights.
+        """
+        total = weights.sum(axis=-1)
+        places = np.sort(np.abs(walsh(weights, self.order_bits)[..., 1:]), axis=-1)
+        # Rows of zeros leave all items, or none.
+        low, high = np.minimum(total, 0.0), np.maximum(total, 0.0)
+        for k in range(1, min(self.t, self.order_bits) + 1):
+            most = places[..., -((1 << k) - 1) :].sum(axis=-1)
+            low, high = np.minimum(low, (total - most) / 2**k), np.maximum(high, (total + most) / 2**k)
+        return np.maximum(low, weights.clip(max=0.0).sum(axis=-1)), np.minimum(high, weights.clip(0.0).sum(axis=-1))
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p = Fraction(self.keep, WORD)

@@ -17,11 +17,13 @@ from ..core.costs import REPORT, transform_seconds
 from ..core.domain import Domain, Integers
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw
+from ..core.levers import Reach
 from ..core.probability import WORD, floor_exp, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.records import fields_of, refuse_beyond, refuse_unless_histogram, unsigned
 from ..core.scheme import Encoded, Reports, Scheme
 from ..core.support import Blocks, Support
+from ..core.walsh import walsh
 from ..core.wording import nearest, shown
 
 _VARIANTS = ("auto", "block", "pure")
@@ -205,6 +207,14 @@ class HR(Scheme):
 
     def support(self) -> Support:
         return Blocks(self.blocks, self.size)  # at the first position of a block all codes are +1
+
+    def leverage(self, weights: Floats) -> Reach:
+        # A record adds the signs of one row to the items of one block; code 0 belongs to no item.
+        codes = np.zeros((len(weights), self.order * self.blocks))
+        codes[:, self.blocks : self.blocks + self.size] = weights
+        blocks = codes.reshape(len(weights), self.order, self.blocks).swapaxes(1, 2)
+        sums = walsh(blocks, self.order.bit_length() - 1).reshape(len(weights), -1) * float(self.estimator().scale)
+        return Reach(sums.min(axis=1), sums.max(axis=1))
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         block, row = divmod(int(report["position"]), self.order)

@@ -65,6 +65,12 @@ class LocalHashing(HashedScheme, TwoLevels):
             return kernels.support_of(cells["seed"], cells["hash"], codes, self.split, self.g)
         return cells[codes]
 
+    def supports_each(self, reports: Reports, codes: Codes) -> npt.NDArray[np.bool_]:
+        """[report, item]: whether the reported hash of each report is that of each encoded item."""
+        seeds, items = np.repeat(reports["seed"], len(codes)), np.tile(codes, len(reports))
+        hashes = kernels.local_hash(seeds, items, self.split, self.g).reshape(len(reports), len(codes))
+        return np.asarray(hashes == reports["hash"][:, None])
+
     @classmethod
     def variants_for_cells(cls, epsilon: Fraction, cells: int) -> Iterator[Mapping[str, Any]]:
         yield from ()  # TLH is as accurate, and its server does not test each cell against each report

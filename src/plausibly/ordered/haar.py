@@ -14,6 +14,7 @@ from ..core.blanket import Blanket, mixed
 from ..core.domain import Integers
 from ..core.history import History
 from ..core.laws import Codes, Decoder, Estimator, Floats, Scores
+from ..core.levers import Reach
 from ..core.linear import Linear
 from ..core.parts import PartEvidence
 from ..oracles import HM
@@ -90,6 +91,9 @@ class HAAR(Levels):
         """The Haar transform of questions about the items of this scheme, and the law of their answers."""
         noise = [(float(self.share(i)), float(part.scheme.decoder.scale)) for i, part in enumerate(self.parts)]
         return Halves(tuple(noise), self.size)
+
+    def leverage(self, weights: Floats) -> Reach:
+        return self.halves.leverage(weights)
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         low, high = self.halves.contribution()

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.laws import Floats
+from ..core.levers import Reach
+from ..core.walsh import walsh
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,18 @@ class Halves:
         """Variance of the estimated count of each item in a crowd of one user, who has that item."""
         coefficients, level = self.path(False)
         return self._less_own(self._weighed([each**2 for each in coefficients]), (1 - level) ** 2, 1)
+
+    def leverage(self, weights: Floats) -> Reach:
+        """Exactly the least and most that one report adds to linear questions, one a row.
+
+        A report adds its sign to every block of its level, with the signs of its row of the Hadamard matrix.
+        """
+        coefficients, level = self.transformed(weights)
+        most = np.zeros(len(weights))
+        for (share, scale), own in zip(self.noise, coefficients, strict=True):
+            bits = max(1, (own.shape[1] - 1).bit_length())
+            most = np.maximum(most, np.abs(walsh(own, bits)).max(axis=1) * scale / share)
+        return Reach(level - most, level + most)
 
     def contribution(self) -> tuple[float, float]:
         """Bounds of what one report adds to the count of an item."""

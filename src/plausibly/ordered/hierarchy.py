@@ -15,8 +15,10 @@ from ..core.arguments import whole_number
 from ..core.domain import Domain, Integers
 from ..core.history import History
 from ..core.laws import Codes, Decoder, Estimator, Floats, Scores
+from ..core.levers import Reach
 from ..core.linear import Linear
 from ..core.parts import Digit, PartEvidence
+from .agreeing import disagreements
 from .levels import Levels
 from .nested import Aligned, Nested
 from .places import PlaceDecoder
@@ -102,19 +104,22 @@ class HH(Levels):
         return Consistent(self.system, self._decoders)
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
-        system = self.system
         low, high = 0.0, 0.0
         # Items differ only in the level at which their blocks become the last one, which may be incomplete.
         items = sorted({0, *((self.size - 1) // width * width for width in self.widths)})
         at_once = max(1, _NUMBERS // self.size)
         for first in range(0, len(items), at_once):
-            questions = system.ask(np.equal.outer(items[first : first + at_once], np.arange(self.size)).astype(float))
-            for part, decoder, width in zip(self.parts, self._decoders, system.widths, strict=True):
-                table = width.windows.sums(questions.solved) * width.weight
-                least, most = least_and_most(table, part.scheme, float(decoder.scale))
-                low = min(low, float((questions.level + least).min()))
-                high = max(high, float((questions.level + most).max()))
+            ends = self.leverage(np.equal.outer(items[first : first + at_once], np.arange(self.size)).astype(float))
+            low, high = min(low, float(ends.low.min())), max(high, float(ends.high.max()))
         return Fraction(low), Fraction(high)
+
+    def leverage(self, weights: Floats) -> Reach:
+        questions, ends = self.system.ask(weights), []
+        for part, decoder, width in zip(self.parts, self._decoders, self.system.widths, strict=True):
+            table = width.windows.sums(questions.solved) * width.weight
+            ends.append(least_and_most(table, part.scheme, float(decoder.scale)))
+        low, high = (np.array(each) for each in zip(*ends, strict=True))
+        return Reach(low.min(axis=0), high.max(axis=0)).added(questions.level)
 
     @classmethod
     def variants_in_order(cls, epsilon: Fraction, domain: Domain, memory: int) -> Iterator[Mapping[str, Any]]:
@@ -145,10 +150,17 @@ class Consistent(PlaceDecoder):
 
     def item_scores(self, evidence: Sequence[PartEvidence]) -> Floats:
         """The score of each item: the weighted counts of the blocks that contain it."""
-        scores = np.zeros(self.system.size)
-        for own, decoder, width in zip(evidence, self.decoders, self.system.widths, strict=True):
-            scores += width.weight * width.windows.spread(decoder.values(own.evidence, own.users, None))
-        return scores
+        return np.asarray(np.sum(self._scores_by_width(evidence), axis=0))
+
+    def _scores_by_width(self, evidence: Sequence[PartEvidence]) -> list[Floats]:
+        return [
+            width.weight * width.windows.spread(decoder.values(own.evidence, own.users, None))
+            for own, decoder, width in zip(evidence, self.decoders, self.system.widths, strict=True)
+        ]
+
+    def disagreements(self, evidence: Sequence[PartEvidence], n: int) -> dict[str, Floats]:
+        """Differences between the levels of the tree, in standard errors."""
+        return disagreements(self.system, self._scores_by_width(evidence), self.counts(evidence, n), n)
 
     def counts(self, evidence: Any, n: int) -> Floats:
         return self.system.counts(self.item_scores(evidence), n)

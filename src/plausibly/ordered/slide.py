@@ -17,7 +17,8 @@ from ..cells import Products, cell_oracle, contrast_noise
 from ..core.arguments import whole_number
 from ..core.domain import Domain, InOrder, Integers
 from ..core.errors import ParameterError
-from ..core.laws import Decoder
+from ..core.laws import Decoder, Floats
+from ..core.levers import Reach
 from ..core.randomness import Draws
 from ..core.scheme import Encoded, Reports
 from .blocks import Blocks
@@ -127,6 +128,9 @@ class SLIDE(Levels):
     @cached_property
     def _decoder(self) -> Sliding:
         return Sliding(tuple(part.scheme for part in self.parts), self.system)
+
+    def leverage(self, weights: Floats) -> Reach:
+        return self._decoder.leverage(self.system.ask(weights))
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         low, high = self._decoder.contribution

@@ -12,8 +12,10 @@ import numpy as np
 from ..cells import least_and_most
 from ..core.history import History
 from ..core.laws import Codes, Floats, Scores
+from ..core.levers import Reach
 from ..core.linear import Linear, range_variance
 from ..core.parts import PartEvidence
+from .agreeing import disagreements
 from .blocks import Blocks
 from .families import family
 from .places import PlaceDecoder
@@ -76,14 +78,22 @@ class Sliding(PlaceDecoder):
 
     def item_scores(self, evidence: Sequence[PartEvidence]) -> Floats:
         """The score of each item: the weighted counts of the blocks that contain it."""
-        length, scores = self.system.length, np.zeros(self.system.size)
+        return np.asarray(np.sum(self._scores_by_width(evidence), axis=0))
+
+    def _scores_by_width(self, evidence: Sequence[PartEvidence]) -> list[Floats]:
+        length, found = self.system.length, []
         for own, blocks, width in zip(evidence, self.blocks, self.system.widths, strict=True):
-            table = blocks.counts(own)
+            table, scores = blocks.counts(own), np.zeros(self.system.size)
             inside = blocks.windows.of_blocks(table[:, : blocks.windows.blocks])
-            scores[:length] += width.weight * blocks.windows.spread(inside)
+            scores[:length] = width.weight * blocks.windows.spread(inside)
             if self.system.other:
-                scores[-1] += width.weight * table[:, -1].sum()
-        return scores
+                scores[-1] = width.weight * table[:, -1].sum()
+            found.append(scores)
+        return found
+
+    def disagreements(self, evidence: Sequence[PartEvidence], n: int) -> dict[str, Floats]:
+        """Differences between the widths of SLIDE, in standard errors."""
+        return disagreements(self.system, self._scores_by_width(evidence), self.counts(evidence, n), n)
 
     def counts(self, evidence: Any, n: int) -> Floats:
         return self.system.counts(self.item_scores(evidence), n)
@@ -114,10 +124,10 @@ class Sliding(PlaceDecoder):
         ]
         return min(float(low.min()) for low, _ in ends), max(float(high.max()) for _, high in ends)
 
-    def leverage(self, questions: Questions) -> tuple[Floats, Floats]:
+    def leverage(self, questions: Questions) -> Reach:
         """Bounds of what one report of SLIDE, whatever its content, adds to the answer of each question."""
         length = self.system.length
-        low, high = np.zeros((2, len(questions.level)))
+        low, high = np.full((2, len(questions.level)), [[np.inf], [-np.inf]])
         for blocks, width in zip(self.blocks, self.system.widths, strict=True):
             windows = blocks.windows
             table = windows.at_offsets(windows.sums(questions.solved[:, :length]))
@@ -127,7 +137,7 @@ class Sliding(PlaceDecoder):
             least, most = least_and_most(table * width.weight, blocks.oracle, float(blocks.decoder.scale))
             low = np.minimum(low, least.min(axis=1))
             high = np.maximum(high, most.max(axis=1))
-        return questions.level + low, questions.level + high
+        return Reach(low, high).added(questions.level)
 
 
 @dataclass(frozen=True, eq=False)

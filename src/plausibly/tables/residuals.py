@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
@@ -16,11 +17,15 @@ from ..core.domain import Table
 from ..core.errors import StateError
 from ..core.history import History
 from ..core.laws import Codes, Estimator, Floats
+from ..core.levers import Reach
 from ..core.parts import PartEvidence
 from ..core.scheme import Scheme
 from ..core.table_law import Axes, TableLaw, component, subsets
 from ..core.tables_only import Estimated, no_histogram
 from ..core.wording import shown
+
+_COMPARED = 64
+"""Number of sets that are compared with all others, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +140,30 @@ class Residuals:
         axes = tuple(range(len(places)))
         return component(total, axes, axes)
 
+    def disagreements(self, evidence: Sequence[PartEvidence], n: int, /) -> dict[str, Floats]:
+        """Differences between each set's table of each of its attributes and that of all other sets, in errors."""
+        found = []
+        numbers = np.unique(np.linspace(0, len(self.sent) - 1, min(_COMPARED, len(self.sent))).round().astype(int))
+        for number in numbers.tolist():
+            others = [i for i in range(len(self.sent)) if i != number]
+            alone, rest = (self._of(some) for some in ([number], others))
+            for place in self.sent[number].attributes:
+                if not (others and rest.known((place,))):
+                    continue
+                own = alone.tabulated([evidence[number]], n, (place,))
+                again = rest.tabulated([evidence[i] for i in others], n, (place,))
+                counts = self.tabulated(evidence, n, (place,)).counts
+                size = len(counts)
+                variance = own.law.cell_variances(counts, n) + again.law.cell_variances(counts, n)
+                # A user is in one set: the covariance is less than 0 by the product of both expectations.
+                variance += 2 * (counts * (1 - 2 / size) + n / size**2)
+                found.append((own.counts - again.counts) / np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny)))
+        return {"sets of attributes": np.concatenate(found)} if found else {}
+
+    def _of(self, numbers: Sequence[int]) -> Residuals:
+        # The decoder of the reports of some sets only.
+        return Residuals(self.records, tuple(self.sent[number] for number in numbers))
+
     def even_variance(self, attributes: int) -> float:
         """Mean variance per user of a cell in all tables of this number of attributes, if users are spread evenly."""
         return float(np.mean([self.law_at(places).even_variance() for places in self.known_tables(attributes)]))
@@ -159,25 +188,27 @@ class Residuals:
                 if key in seen or not shared:
                     continue
                 seen.add(key)
-                least, most = self._ends(sent, places, shared, weights)
-                low, high = min(low, least), max(high, most)
+                # The count of the first cell; by symmetry, of any.
+                least, most = self._ends_of(number, places, np.eye(1, prod(sizes)).reshape(1, *sizes))
+                low, high = min(low, float(least[0]) + 1 / prod(sizes)), max(high, float(most[0]) + 1 / prod(sizes))
         return low, high
 
-    def _ends(self, sent: Sent, places: Axes, shared: Axes, weights: dict[Axes, float]) -> tuple[float, float]:
-        # The count of the first cell; by symmetry, of any.
-        sizes = [self.records.sizes[j] for j in sent.attributes]
-        table = np.zeros(sizes)
-        for kept, weight in weights.items():
-            product = np.full([1] * len(sizes), weight)
-            for j in places:
-                size = self.records.sizes[j]
-                if j not in kept:
-                    product = product / size
-                    continue
-                axis = sent.attributes.index(j)
-                own = (np.arange(size) == 0) - 1 / size
-                product = product * own.reshape([-1 if i == axis else 1 for i in range(len(sizes))])
-            table = table + product
-        least, most = least_and_most(table.reshape(-1), sent.oracle, float(sent.decoder.scale))
-        level = 1 / float(np.prod([self.records.sizes[j] for j in places]))
-        return level + float(least), level + float(most)
+    def leverage(self, places: Axes, questions: Floats, /) -> Reach:
+        axes = tuple(range(1, questions.ndim))
+        ends = [self._ends_of(number, places, questions) for number in range(len(self.sent))]
+        low, high = (np.array(each) for each in zip(*ends, strict=True))
+        return Reach(low.min(axis=0), high.max(axis=0)).added(questions.mean(axis=axes))
+
+    def _ends_of(self, number: int, places: Axes, questions: Floats) -> tuple[Floats, Floats]:
+        # What a report of one set adds to the answers, beyond that of a report of which nothing is known.
+        sent = self.sent[number]
+        shared = tuple(j for j in places if j in sent.attributes)
+        axes = tuple(range(1, questions.ndim))
+        table = np.zeros((len(questions), *(self.records.sizes[j] for j in sent.attributes)))
+        for kept in subsets(shared):
+            weight = float(self.weights(kept)[number]) if kept else 0.0
+            if weight:
+                own = component(questions, tuple(1 + places.index(j) for j in kept), axes)
+                shape = [self.records.sizes[j] if j in kept else 1 for j in sent.attributes]
+                table += weight * own.reshape(len(questions), *shape)
+        return least_and_most(table.reshape(len(questions), -1), sent.oracle, float(sent.decoder.scale))

@@ -1,0 +1,134 @@
+"""Diagnosis of tallies and reports: false alarms at their rate, attacks that are seen, and fakes that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from bench.attacks import ITEMS, alarms, crowd
+
+import plausibly
+from plausibly import Ordered, ParameterError, SeededRandom, Table, diagnose_reports, make
+from plausibly.core.diagnosis import Diagnosis
+
+RATE = 0.01
+
+
+def honest_reports(name: str, seed: int) -> Diagnosis:
+    scheme = make(name, epsilon=1, domain_size=100)
+    values = np.repeat(np.arange(100), crowd(5000, 100)).tolist()
+    return diagnose_reports(scheme, scheme.privatize(values, rng=SeededRandom(seed)), RATE)
+
+
+def honest_tally(scheme: Any, counts: Any) -> Callable[[int], Diagnosis]:
+    return lambda seed: scheme.simulate(counts, SeededRandom(seed)).diagnose(RATE)
+
+
+RECORDS = {(0, 1, 2, 3): 9000, (1, 2, 0, 4): 5000, (1, 0, 3, 0): 6000}
+CLIQUE: Any = make("CLIQUE", epsilon=1, domain=Table({"a": 2, "b": 3, "c": 4, "d": 5}, missing=False))
+SLIDE: Any = make("SLIDE", epsilon=1, domain=Ordered(0, 99))
+SKETCH = make("CM", oracle=make("OUE", epsilon=1, domain_size=16), rows=8, domain_size=100)
+HONEST: dict[str, Callable[[int], Diagnosis]] = {
+    "OUE": lambda seed: honest_reports("OUE", seed),
+    "OLH": lambda seed: honest_reports("OLH", seed),
+    "SLIDE": honest_tally(SLIDE, crowd(20_000, 100)),
+    "HH": honest_tally(make("HH", epsilon=1, domain=Ordered(0, 99)), crowd(20_000, 100)),
+    "CM over OUE": honest_tally(SKETCH, crowd(5000, 100)),
+    "CLIQUE": honest_tally(CLIQUE, RECORDS),
+}
+
+
+def false_alarms(label: str, runs: int) -> int:
+    return sum(bool(HONEST[label](seed).alarms) for seed in range(runs))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("label", HONEST)
+def test_honest_reports_rarely_raise_an_alarm(label: str) -> None:
+    # Of 100 runs at a rate of 1 %, 6 or more have an alarm once in 2,000 tests.
+    assert false_alarms(label, 100) <= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", HONEST)
+def test_honest_reports_raise_alarms_at_their_rate_in_a_thousand_runs(label: str) -> None:
+    # Of 1,000 runs at a rate of 1 %, 21 or more have an alarm once in 600 tests.
+    assert false_alarms(label, 1000) <= 20
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("name", "attack"),
+    [("OUE", "random report"), ("OUE", "maximal gain"), ("OUE", "padded"), ("OUE", "spread"), ("OLH", "maximal gain")],
+)
+def test_reports_show_one_percent_of_fakes_for_ten_targets(name: str, attack: str) -> None:
+    assert alarms(name, attack, 0.01, 5)[1] >= 0.9
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("attack", ["padded", "spread", "random item"])
+def test_the_tally_of_unary_encoding_does_not_show_fakes_with_the_usual_number_of_ones(attack: str) -> None:
+    assert alarms("OUE", attack, 0.01, 10)[0] <= 0.2
+
+
+@pytest.mark.full
+def test_fakes_that_report_an_item_as_its_holders_do_are_holders() -> None:
+    # Nothing can be seen: the reports have the law of honest ones.
+    for name in ("OUE", "OLH"):
+        assert alarms(name, "random item", 0.05, 5)[1] <= 0.2
+
+
+def test_padded_fakes_have_the_mean_tally_of_another_honest_crowd() -> None:
+    scheme: Any = make("OUE", epsilon=1, domain_size=ITEMS)
+    p, q = scheme.keep / 2**64, scheme.flip / 2**64
+    n, fakes, targets = 10_000, 100, 10
+    others = (p + (ITEMS - 1) * q - targets) / (ITEMS - targets)
+    honest = np.full(ITEMS, n / ITEMS)
+    tally = n * q + honest * (p - q) + fakes * np.where(np.arange(ITEMS) < targets, 1.0, others)
+    same = (tally - (n + fakes) * q) / (p - q)
+    assert same.sum() == pytest.approx(n + fakes)
+    assert (same >= 0).all()
+
+
+def test_a_missing_group_and_a_favoured_row_are_seen() -> None:
+    values = np.repeat(np.arange(100), crowd(20_000, 100)).tolist()
+    reports = SLIDE.privatize(values, rng=SeededRandom(1))
+    tally = SLIDE.accumulator()
+    tally.add(reports[(reports["group"] != 1) | (np.arange(len(reports)) % 4 > 0)])
+    assert "reports of each group" in {check.name for check in tally.diagnose().alarms}
+    sketch = SKETCH.accumulator()
+    drawn = SKETCH.privatize(values[:5000], rng=SeededRandom(1))
+    sketch.add(np.concatenate([drawn, np.repeat(drawn[drawn["row"] == 0], 2)]))
+    assert "reports of each row or offset" in {check.name for check in sketch.diagnose().alarms}
+
+
+def test_fakes_in_one_width_or_one_set_disagree_with_the_others() -> None:
+    # Spread over all groups by their shares, so that the numbers of reports fit.
+    values = np.repeat(np.arange(100), crowd(20_000, 100)).tolist()
+    more = SLIDE.privatize([0] * 9000, rng=SeededRandom(2))
+    last = SLIDE.privatize([99] * 9000, rng=SeededRandom(2))
+    fakes = np.where(more["group"] == 3, last, more)
+    tally = SLIDE.accumulator()
+    tally.add(np.concatenate([SLIDE.privatize(values, rng=SeededRandom(1)), fakes]))
+    assert {check.name for check in tally.diagnose().alarms} == {"widths of blocks"}
+    one = CLIQUE.privatize([(0, 0, 0, 0)] * 4000, rng=SeededRandom(3))
+    other = CLIQUE.privatize([(1, 2, 3, 4)] * 4000, rng=SeededRandom(3))
+    answers = CLIQUE.simulate(RECORDS, SeededRandom(4))
+    answers.add(np.where(one["group"] == 0, other, one))
+    assert {check.name for check in answers.diagnose().alarms} == {"sets of attributes"}
+
+
+def test_a_diagnosis_is_readable_and_empty_where_nothing_is_known_twice() -> None:
+    found = honest_reports("OUE", 1)
+    assert [check.name for check in found.checks] == [
+        "the sum of all counts",
+        "items supported together",
+        "ones in each report",
+    ]
+    assert repr(found).startswith("<diagnosis: 0 of 3 tests raise an alarm; honest reports raise any with a")
+    assert not make("DE", epsilon=1, domain_size=4).accumulator().diagnose().checks
+    assert not make("OUE", epsilon=1, domain_size=4).accumulator().diagnose().alarms
+    with pytest.raises(ParameterError, match="rate: expected a probability"):
+        plausibly.make("DE", epsilon=1, domain_size=4).accumulator().diagnose(1)
