@@ -72,13 +72,16 @@ def least_and_most(coefficients: Floats, oracle: Scheme, scale: float) -> tuple[
     The coefficients add up to 0, so only those of the supported cells count. Exact for subset selection, and for the
     Hadamard mechanism with one coefficient.
     """
-    if isinstance(oracle, HM):
+    if isinstance(oracle, Products):
         low, high = oracle.supported_sums(coefficients)
         return low * scale, high * scale
     support = oracle.support()
-    assert isinstance(support, Subsets)
+    number = support.total(coefficients.shape[-1]).number
     ordered = np.sort(coefficients, axis=-1) * scale
-    return ordered[..., : support.number].sum(axis=-1), ordered[..., -support.number :].sum(axis=-1)
+    least, most = ordered[..., :number], ordered[..., -number:]
+    if not isinstance(support, Subsets):  # a report may support fewer cells
+        least, most = least.clip(max=0.0), most.clip(0.0)
+    return least.sum(axis=-1), most.sum(axis=-1)
 
 
 def contrast_noise(decoder: Decoder) -> tuple[Fraction, Fraction]:
