@@ -1044,9 +1044,9 @@ ESTIMATOR = [
         "ideal-flip-for-the-realised-one",
         "the same of unary encoding",
         Edit(
-            "core.unary:Unary.estimator",
-            "Fraction(self.flip, WORD)",
-            "Fraction(1 / (np.exp(float(self.epsilon)) + 1))",
+            "core.unary:UnaryBits.estimator",
+            "pure(*self.pair, ",
+            "pure(self.pair[0], Fraction(1 / (np.exp(float(self.epsilon)) + 1)), ",
         ),
         by=OUE,
         sees=BIAS,
@@ -1653,7 +1653,7 @@ STATE = [
     fault(
         "device-trusts-the-server",
         "the client no longer computes the epsilon of its thresholds",
-        Edit("device:_expect_epsilon", "> _exp_lower_bound(", "> 2 * _exp_lower_bound("),
+        Edit("device:_expect_within", "> _exp_lower_bound(", "> 2 * _exp_lower_bound("),
         by=detect.identity,
         sees="thresholds beyond epsilon, on a device is accepted",
     ),
@@ -2000,7 +2000,7 @@ SKETCH = [
     fault(
         "device-trusts-the-oracle",
         "the client no longer computes the epsilon of its oracle's thresholds",
-        Edit("device:Oracle.made", "_expect_epsilon(made, self.document.epsilon)", "pass"),
+        Edit("device:Oracle.made", "_expect_within(made.worst_ratio(), self.document.epsilon)", "pass"),
         by=detect.identity,
         sees="an oracle beyond its own epsilon, not the sketch's, on a device is accepted",
     ),

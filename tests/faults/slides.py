@@ -203,7 +203,7 @@ plan(
 plan(
     "other-item-not-scored",
     "the equations forget the reports of the item outside the order",
-    Edit("ordered.sliding:Sliding.item_scores", "table[:, -1].sum()", "0.0"),
+    Edit("ordered.sliding:Sliding._scores_by_width", "table[:, -1].sum()", "0.0"),
     audited,
     BIAS,
 )
@@ -238,7 +238,7 @@ plan(
 plan(
     "other-item-without-noise",
     "the variance leaves out the item outside the order",
-    Edit("ordered.system:System.ask", "fixed += width.noise * alone", "fixed += 0.0 * alone"),
+    Edit("ordered.system:System.solved_by", "fixed += width.noise * alone", "fixed += 0.0 * alone"),
     as_the_twin,
     f"variances of sums: {TWIN}",
 )

@@ -443,9 +443,9 @@ plan(
 plan(
     "report-moves-nothing",
     "the influence of a report leaves out the weights of the components",
-    "tables.residuals:Residuals._ends",
-    "np.full([1] * len(sizes), weight)",
-    "np.full([1] * len(sizes), 1.0)",
+    "tables.residuals:Residuals._ends_of",
+    "table += weight * own",
+    "table += own",
     influence,
     "further than stated",
 )
