@@ -524,7 +524,8 @@ def each_of_eight_items(name: str, epsilon: int) -> Scheme:
         return build(f"{name} over FLH", Strings("ab", 2), epsilon)
     if name in SKETCHES:
         return sketch(name, plausibly.make("DE", epsilon=epsilon, domain_size=8), domain_size=8)
-    return plausibly.make(name, epsilon=epsilon, domain=sized(name, 8))
+    memo = {"memo_epsilon": 2 * epsilon} if plausibly.CATALOG[name].caution else {}
+    return plausibly.make(name, epsilon=epsilon, domain=sized(name, 8), **memo)
 
 
 @pytest.mark.full
@@ -535,8 +536,8 @@ def test_honest_reports_are_consistent_and_the_bound_comes_close(name: str) -> N
     found = audit_statistically(scheme, reports=3_000, rng=SeededRandom(1))
     assert found.consistent
     # How close it comes for a search depends on how many groups tell its strings apart: the exact audit attains it.
-    # Several parts that are sent together make more records, each of them rarer.
-    several = isinstance(scheme, Grouped) and len(scheme.groups[0]) > 1
+    # Several parts that are sent together, or a hash function beside the answer, make more records, each of them rarer.
+    several = (isinstance(scheme, Grouped) and len(scheme.groups[0]) > 1) or name == "LOLOHA"
     near = 0 if name in SEARCHES else 0.5 if several else 0.6
     assert found.lower_bound > near * float(scheme.privacy_loss())
     assert found.reports == 9_000

@@ -270,7 +270,7 @@ PYTHON_FAULTS: dict[str, tuple[Edit, ...]] = {
     "the last of two fields counts": (Edit("device:_once", "len(fields) != len(pairs)", "False"),),
     "what a group sends is counted once": (Edit("device:Grouped.worst_ratio", "ratio *= part", "ratio = part"),),
     "epsilon may be 1 % too small": (
-        Edit("device:_expect_epsilon", "> _exp_lower_bound(epsilon)", "> _exp_lower_bound(epsilon * 101 / 100)"),
+        Edit("device:_expect_within", "> _exp_lower_bound(epsilon)", "> _exp_lower_bound(epsilon * 101 / 100)"),
     ),
 }
 

@@ -82,5 +82,6 @@ def test_completion_of_a_scheme_shows_what_users_need(name: str) -> None:
 
 def test_completion_of_a_tally_shows_what_users_need() -> None:
     tally = plausibly.make("OLH", epsilon=1, domain_size=4).accumulator()
-    assert dir(tally) == ["add", "estimate", "from_bytes", "mean", "merge", "scheme", "scores", "table", "to_bytes"]
+    shown = ["add", "diagnose", "estimate", "from_bytes", "mean", "merge", "scheme", "scores", "table", "to_bytes"]
+    assert dir(tally) == shown
     assert "search" in dir(plausibly.TRELLIS(3, domain=Strings("ab", 3), users=100).accumulator())

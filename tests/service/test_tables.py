@@ -247,7 +247,7 @@ def test_records_of_devices_make_the_table_of_the_library(tmp_path: Path) -> Non
         people += [PEOPLE[7], ["Firefox", None, 80, 0], {**PEOPLE[8], "theme": "sepia", "age": None}]
         told = sent_by_browsers(f"http://{HOST}:{server.port}/v1/collections/{identity}", [*people[-3:], *HOSTILE])
         assert told[:3] == ["counted"] * 3
-        assert told[3:] == ["DeviceError: expected a value of the scheme's domain"] * len(HOSTILE)
+        assert told[3:] == ["DeviceError: expected a value of the domain"] * len(HOSTILE)
         where = f"/v1/collections/{identity}"
         for body in (bytes(scheme.report_dtype.itemsize + 1), b"\xff" * scheme.report_dtype.itemsize):
             assert server.request("POST", f"{where}/reports/{new_key()}", body).status == 400

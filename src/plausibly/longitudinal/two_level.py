@@ -118,9 +118,10 @@ class LSUE(TwoLevelUnary):
 
     RAPPOR (Erlingsson, Pihur and Korolova 2014) calls them permanent and instantaneous randomized response. Here every
     value has a bit of its own and the second level is symmetric, too (Arcolezi, Couchot, Al Bouna and Xiao 2022).
-    Memo: p1 = 1 - q1 = floor(2^64 * e^(memo_epsilon/2)/(e^(memo_epsilon/2) + 1))/2^64. Answer, privacy and cost: as
-    LOSUE.
+    Memo: p1 = 1 - q1 = floor(2^64 * e^(memo_epsilon/2)/(e^(memo_epsilon/2) + 1))/2^64. Answers: as LOSUE's.
+    Privacy: a first report epsilon; all reports of one value together memo_epsilon, of k values k times that.
     Variance: n*Q(1-Q)/(P-Q)^2, independent of the item's count.
+    Cost: ceil(d/8) bytes a report, O(d) client, O(n*d) fold.
 
     >>> import plausibly
     >>> scheme = plausibly.make("LSUE", epsilon=1, memo_epsilon=2, domain_size=16)
