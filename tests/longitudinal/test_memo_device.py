@@ -104,7 +104,7 @@ def test_a_memo_of_another_epsilon_from_the_same_words_would_give_the_value_away
 
 
 def test_a_lost_key_and_a_found_one() -> None:
-    # A user who loses the key has a new hash and new entries; whoever restores it has the old ones.
+    # A user who loses the key has a new hash and new entries; a user who restores it has the old ones.
     before, after, restored = entries("LOLOHA"), entries("LOLOHA", key=OTHER), entries("LOLOHA")
     assert before == restored
     assert before != after

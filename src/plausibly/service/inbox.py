@@ -177,9 +177,9 @@ class Inbox(ABC):
             self._write(connection, replace(account, rolled=last, filed=account.filed + reports))
 
     def remove_rolled(self, identity: str, most: int) -> bool:
-        """Remove at most so many rolled rows of a collection from the inbox; whether there may be more.
+        """Remove up to ``most`` rolled rows of a collection from the inbox; whether more may be left.
 
-        All at once would keep senders waiting.
+        Removing all of them at once would keep senders waiting.
         """
         with self._transaction() as connection:
             account = self._found(connection, identity, self._held)

@@ -42,7 +42,7 @@ _RETRY_SECONDS = 60.0
 _PAUSE = 1.0
 _ATTEMPTS = 10
 _PIECE_SECONDS = 0.002
-"""Seconds that new reports wait at most, or about so, while rolled rows are removed."""
+"""About the longest time, in seconds, that new reports wait while rolled rows are removed."""
 _PATIENCE = 5.0
 """Seconds that a stopping collector waits for a roll; a roll that is cut off is completed by the next start."""
 
