@@ -126,6 +126,10 @@ class Page:
         """What a JavaScript function returns in the page; promises are awaited."""
         return _driver().call(on=self._handle, evaluate=function, **{"with": given})
 
+    def crash(self) -> None:
+        """End the process of the page, whatever it is doing."""
+        _driver().call(on=self._handle, crash=True)
+
     def messages(self) -> list[str]:
         """Console messages and uncaught errors so far."""
         found: list[str] = _driver().call(on=self._handle, seen=True)["messages"]
