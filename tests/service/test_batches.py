@@ -176,7 +176,7 @@ def test_the_promise_is_that_of_the_shuffled_scheme_with_its_conditions() -> Non
         assert told is not None
         assert told["central"]["epsilon"] == expected.epsilon
         said = " ".join(told["central"]["conditions"])
-        for condition in ("The collector is the shuffler", "fake ones hide nobody", "the ε of its scheme"):
+        for condition in ("The collector is the shuffler", "fake ones hide nobody", "the ε of the scheme"):
             assert condition in said
         assert ("pairwise uniform" in said) == (name == "OLH")
     slot = Collection(name="x", scheme=made.scheme, smallest_batch=10_000, series="daily", slot=1, rota=7)
@@ -370,7 +370,7 @@ def test_every_answer_of_a_running_collector_is_of_batches_and_says_what_they_ar
             *("The collector is the shuffler", "If 1 % of the reports (1) are fake"),
         ):
             assert told in page, told
-        assert f"{plausibly.shuffling.rounded_up(promise.epsilon)} in batches" in analyst.page()
+        assert f"central ε = {plausibly.shuffling.rounded_up(promise.epsilon)}" in analyst.page()
         closed = server.request("POST", f"{where}/close", role="admin").json
         note = "60 reports were dropped at the close, because a batch has at least 100 reports."
         assert (closed["reports"], closed["release"]["note"], closed["release"]["dropped"]) == (180, note, 60)

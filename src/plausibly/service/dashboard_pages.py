@@ -150,7 +150,7 @@ def _row(progress: Progress, names: Sequence[str]) -> Html:
 
 def _in_batches(collection: Collection) -> list[Html]:
     found = central(collection)
-    return [] if found is None else [tag("small", f"{rounded_up(found.epsilon)} in batches")]
+    return [] if found is None else [tag("small", f"central ε = {rounded_up(found.epsilon)}")]
 
 
 def _badge(progress: Progress) -> Html:
@@ -204,10 +204,9 @@ def collection_page(account: Account, found: Overview | None, asked: Asked, mome
         tag("div", tag("p", _together(progress.reports()), class_="lede"), *_bar(progress), class_="progress"),
     ]
     if found is None:
-        content += [_too_few(progress), _words(account, None)]
+        content += [_too_few(progress), _words(account, None), *_release(account)]
     else:
         content += _overview(account, found, asked)
-    content += _release(account)
     content += [tag("p", each, class_="aside") for each in account.collection.warnings]
     return _framed(name, *content, moment=moment)
 
@@ -248,7 +247,7 @@ def _overview(account: Account, found: Overview, asked: Asked) -> list[Html]:
     content += [tag("p", each, class_="note", role="note") for each in found.cautions]
     if found.heroes:
         content.append(tag("dl", *map(_hero, found.heroes), class_="heroes"))
-    content.append(_words(account, found))
+    content += [_words(account, found), *_release(account)]
 
     def show(plate: Plate) -> Html:
         return linked(plate, identity, asked, found.state.tag)
@@ -325,10 +324,11 @@ _SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def _words(account: Account, found: Overview | None) -> Html:
-    n = account.released if found is not None else account.collection.minimum
-    told = words_about(account.collection.scheme, n)
+    collection = account.collection
+    n = account.released if found is not None else max(collection.minimum, collection.smallest_batch or 0)
+    told = words_about(collection.scheme, n)
     if found is not None and found.first is not None:
-        told.append(("Fake reports", influence_of_fakes(account.collection.scheme, n)))
+        told.append(("Fake reports", influence_of_fakes(collection.scheme, n)))
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", _together(text))) for name, text in told), class_="tiles")
 
 

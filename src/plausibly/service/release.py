@@ -15,10 +15,10 @@ DELTA = 1e-6
 """The chance with which the promise may fail; ``plausibly show SCHEME --shuffled N --delta`` has others."""
 CONDITIONS = (
     "The collector is the shuffler: people who operate it, or read its inbox or memory, must be trusted.",
-    "Honest reports count: fake ones hide nobody.",
+    "Only honest reports count: fake ones hide nobody.",
     "Each user sends one report.",
-    "To everybody else, and without these conditions, each report has the ε of its scheme.",
 )
+_OTHERWISE = "If one of these conditions fails, the ε of the scheme is what holds."
 _FRESH = "Fresh reports of the same user to other slots of the series add up."
 _KEPT = 256
 
@@ -41,7 +41,7 @@ def conditions(collection: Collection) -> tuple[str, ...]:
     """The conditions for the central epsilon of a collection, as sentences."""
     found = central(collection)
     given = [f"The hash functions act as {found.given}."] if found is not None and found.given else []
-    return (*CONDITIONS, *given, *[_FRESH] * (collection.rota is not None))
+    return (*CONDITIONS, *given, *[_FRESH] * (collection.rota is not None), _OTHERWISE)
 
 
 def release_of(account: Account) -> dict[str, Any] | None:
