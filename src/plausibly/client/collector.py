@@ -154,7 +154,7 @@ class Collector:
             if document.rota is not None and not account.due(*place[1:], document.rota):
                 return Outcome.NOT_DUE
             if isinstance(made, Memoised) and lasting is not None:
-                remembered, epsilon = account.remembered(self._question, made, made.cells * lasting)
+                remembered, epsilon = account.remembered(self._question, made, made.memo_entries * lasting)
                 entry = replace(entry, memo=made.subject, epsilon=epsilon, record=remembered.record(encoded, None))
             self._allow(account, entry, document)
             account.fingerprint = entry.fingerprint
