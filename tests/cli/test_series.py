@@ -94,6 +94,34 @@ def test_simulated_reports_are_marked(tmp_path: Path) -> None:
     assert json.loads(run("series", *files, "--rota", 2, "--json")[1])["simulated"] is True
 
 
+def test_a_series_of_a_memo_says_what_it_does_not_promise(tmp_path: Path) -> None:
+    scheme = make("LOLOHA", epsilon=1, memo_epsilon=2, domain=ITEMS)
+    files = [tmp_path / f"day{slot}.tally" for slot in range(3)]
+    for slot, path in enumerate(files):
+        write_tally(path, scheme.simulate([300, 100, 600], SeededRandom(slot)))
+    code, shown, _ = run("series", *files, "--rota", 1, "--mean", 2)
+    flat = " ".join(shown.split())
+    assert code == 0
+    assert "not whether and when a value changed" in flat
+    assert "All slots share the errors of the users' memos, which means do not reduce." in flat
+    assert (
+        "slot 0: reports from a memo, with which all users report in every slot; expected --rota 1"
+        in (run("series", *files, "--rota", 7)[2])
+    )
+    # The smaller variance of a difference, if most users keep their value.
+    widths = []
+    for stayed in ((), ("--stayed", "0.95")):
+        words = ["changes", *files[:2], "--same-users", *stayed]
+        found = json.loads(run(*words, "--json")[1])
+        widths.append(found["changes"][0]["high"] - found["changes"][0]["low"])
+        told = " ".join(run(*words)[1].split())
+        assert ("at least 95 % of them have the same value both times" in told) == bool(stayed)
+        assert found.get("stayed", 0.0) == (0.95 if stayed else 0.0)
+    assert widths[1] < 0.95 * widths[0]
+    for wrong in (("--stayed", "0.5"), ("--same-users", "--stayed", "2")):
+        assert "--stayed: expected" in run("changes", *files[:2], *wrong)[2]
+
+
 def test_refusals_name_the_file_and_the_fix(days: list[Path], tmp_path: Path) -> None:
     other = tmp_path / "day12.tally"
     write_tally(other, make("OUE", epsilon=1, domain=ITEMS).simulate([1, 2, 3]))
@@ -151,3 +179,19 @@ def test_the_ledger_of_a_device_is_shown_without_records(tmp_path: Path) -> None
     assert "expected the ledger of a device, got no file" in run("ledger", tmp_path / "none")[2]
     ledger.path.write_bytes(b"x")
     assert "damaged file" in run("ledger", ledger.path)[2]
+
+
+@pytest.mark.full
+def test_commands_say_that_users_of_a_memo_who_report_again_are_no_new_users(tmp_path: Path) -> None:
+    lasting = make("LOLOHA", epsilon=1, memo_epsilon=2, domain=ITEMS)
+    (tmp_path / "values.csv").write_text("item\nsearch\nnone\n")
+    for scheme, expected in ((lasting, True), (SCHEME, False)):
+        (tmp_path / "scheme.json").write_text(scheme.to_json())
+        words = ["privatize", tmp_path / "values.csv", "--scheme", tmp_path / "scheme.json"]
+        shown = run(*words, "--out", tmp_path / f"{scheme.name}.parquet")[1]
+        assert ("new for every report; the ε of users who report again adds up" in shown) == expected
+        files = [tmp_path / f"{scheme.name}{slot}.tally" for slot in range(2)]
+        for slot, path in enumerate(files):
+            write_tally(path, scheme.simulate([3, 1, 6], SeededRandom(slot)))
+        shown = run("merge", *files, "--out", tmp_path / f"{scheme.name}.tally")[1]
+        assert ("errors of their memos repeat" in " ".join(shown.split())) == expected

@@ -17,6 +17,7 @@ from .estimates import Estimates
 from .laws import Floats, of_sum
 from .measured import expect_level, normal_interval
 from .wording import plural
+from .words import Setting, Words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -46,7 +47,9 @@ class Series:
     lottery: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     """The part of the variance that comes from the draw of the users who report in a slot."""
     shared: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    """The part of the variance that comes from public hash functions, which all slots share."""
+    """The part of the variance that all slots may share: from public hash functions, or from the memos of users."""
+    memo: bool = False
+    """Whether the reports of a user come from a memo."""
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -121,7 +124,8 @@ class Series:
 
         A user who has the item in both slots is counted in one of them at most, which makes the difference vary
         more than two independent samples would. The variance is an upper bound, reached if as many users as
-        possible have the item in both slots.
+        possible have the item in both slots. Errors of memos cancel, for users who keep their item: for a smaller
+        variance, use ``changes`` with ``stayed``.
         """
         one, other = (self._row(slot) for slot in (first, last))
         if one == other or self.over > 1:
@@ -131,7 +135,8 @@ class Series:
             # Two slots of one window: the samples have no user in common.
             low, high = (side(self._held(one), self._held(other)) for side in (np.minimum, np.maximum))
             both = low * (1 - high) / self._further_users(one, other) if self.percent else low
-        apart = of_sum(*([part[one], part[other]] for part in (self.variance, self.shared)))
+        shared = np.zeros_like(self.shared) if self.memo else self.shared
+        apart = of_sum(*([part[one], part[other]] for part in (self.variance, shared)))
         of = "shares" if self.percent else "counts"
         values = self.values[other] - self.values[one]
         return Derived(self.items, values, apart + 2 * both, f"differences of {of}", "difference", percent=self.percent)
@@ -215,7 +220,7 @@ def series(estimates: Mapping[int, Estimates], *, rota: int) -> Series:
     """The numbers of users who have each item, by slot, from the estimates of each slot's reports.
 
     ``rota``: each user reports in one of this number of consecutive slots, so that a slot's estimates count times
-    ``rota``; 1 if everyone reports in every slot. All users must report with fresh noise in each of their slots.
+    ``rota``; 1 if everyone reports in every slot, as from a memo.
     """
     whole_number("rota", rota, 1, MOST_SLOTS)
     if not isinstance(estimates, Mapping) or not estimates:
@@ -228,10 +233,10 @@ def series(estimates: Mapping[int, Estimates], *, rota: int) -> Series:
         each = estimates[slot]
         if not isinstance(each, Estimates):
             raise ParameterError("series: expected the Estimates of each slot, got something else")
-        if each.basis.memos:
+        if each.basis.memos and rota > 1:
             raise StateError(
-                "series: expected reports with fresh noise in each slot, got those of a scheme with a memo, whose "
-                "errors stay the same"
+                Words(f"slot {slot}: reports from a memo, with which all users report in every slot; expected ")
+                + Words(Setting("rota", 1))
             )
         if not each.n:
             raise StateError(f"slot {slot}: no reports; leave it out")
@@ -249,5 +254,6 @@ def series(estimates: Mapping[int, Estimates], *, rota: int) -> Series:
         np.array([row.n for row in rows], dtype=np.int64),
         rota,
         lottery=lottery,
-        shared=float(rota) ** 2 * np.stack([row.shared_with(row.basis) for row in rows]),
+        shared=float(rota) ** 2 * np.stack([row.shared_with(row.basis, adds=True) for row in rows]),
+        memo=any(row.basis.memos for row in rows),
     )

@@ -90,6 +90,8 @@ class Trend:
     def summary(self) -> str:
         """The promise behind the trend in one sentence."""
         epsilon, rota = decimal(self.source.scheme.epsilon), self.slots.rota
+        if self.slots.memo:
+            return f"Every user reports in every slot, from a memo. {self.source.scheme.caution}"
         if rota == 1:
             return f"Every user reports in every slot, with ε = {epsilon} each time: the ε of a user adds up."
         return (
@@ -109,6 +111,7 @@ class Trend:
         )
         if means is not None:
             told.append(f"A mean is that of a slot and the {means.over - 1} before it. Its interval is an upper bound.")
+            told += ["All slots share the errors of the users' memos, which means do not reduce."] * slots.memo
         if len(self.places) < len(slots.items):
             told.append(f"Shown: the {len(self.places)} largest of {len(slots.items):,} items.")
         return told
