@@ -6,17 +6,20 @@ import csv
 import json
 from fractions import Fraction
 from pathlib import Path
+from time import process_time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from plausibly import SeededRandom, make, series
+from plausibly import ParameterError, SeededRandom, make, series
 from plausibly.cli import app
 from plausibly.client import Outcome
 from plausibly.client.ledger import Entry, Ledger
 from plausibly.files import read_tally, write_tally
 from plausibly.files.slots import slots_of
+from plausibly.pages.trends import Trend, write_trend
 
 ITEMS = ["search", "share", "none"]
 SCHEME = make("OUE", epsilon=2, domain=ITEMS)
@@ -140,6 +143,7 @@ def test_refusals_name_the_file_and_the_fix(days: list[Path], tmp_path: Path) ->
         assert words in told
     assert "--rota: expected 1 to" in run("series", *days, "--rota", 0)[2]
     assert "expected 9 consecutive slots" in run("series", *days, "--rota", 3, "--mean", 9)[2]
+    assert "--mean: expected 1 to" in run("series", *days, "--rota", 3, "--mean", 0)[2]
 
 
 def test_names_with_dates_are_days() -> None:
@@ -147,6 +151,54 @@ def test_names_with_dates_are_days() -> None:
     assert [label for _, label in found] == ["2026-01-31", "2026-02-01"]
     assert found[1][0] - found[0][0] == 1
     assert slots_of(["20261399-3.tally", "x-4.tally"]) == [(3, "3"), (4, "4")], "not a date"
+    # By their last numbers, 28, 30 and 1, these days would be in another order.
+    with pytest.raises(ParameterError, match=r"2026-02-30.tally: expected a date .* no calendar has"):
+        slots_of(["2026-02-28.tally", "2026-02-30.tally", "2026-03-01.tally"])
+    with pytest.raises(ParameterError, match=r"day7.tally: expected a date in the name, as in 2026-02-28.tally"):
+        slots_of(["2026-02-28.tally", "day7.tally"])
+
+
+def test_gaps_are_told_and_one_slot_is_a_series(days: list[Path], tmp_path: Path) -> None:
+    shown = " ".join(run("series", *days, day(tmp_path, 14), "--rota", 3, "--mean", 2)[1].split())
+    assert "Missing between the first and the last: 2 slots." in shown
+    code, shown, _ = run("series", days[0], "--rota", 3, "--mean", 1)
+    assert code == 0
+    assert "1,010 reports in 1 slot." in shown
+    assert "Missing" not in shown
+
+
+@pytest.mark.full
+def test_slots_with_the_same_reports_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "values.csv").write_text("item\nsearch\nnone\n")
+    (tmp_path / "scheme.json").write_text(SCHEME.to_json())
+    run("privatize", tmp_path / "values.csv", "--scheme", tmp_path / "scheme.json", "--out", tmp_path / "r.parquet")
+    for slot in (1, 2):
+        run("collect", tmp_path / "r.parquet", "--out", tmp_path / f"day{slot}.tally")
+    told = run("series", tmp_path / "day1.tally", tmp_path / "day2.tally", "--rota", 2)[2]
+    assert "day2.tally: expected reports that are in no other slot, got some of" in told
+
+
+@pytest.mark.full
+def test_years_of_slots_take_seconds_and_a_page_of_a_few_megabytes(tmp_path: Path) -> None:
+    """A mean over a year adds 66,000 pairs of slots to its variance."""
+    estimates = {slot: SCHEME.simulate([30, 10, 60], SeededRandom(1)).estimate() for slot in range(1500)}
+    shares = series(estimates, rota=7).shares()
+    started = process_time()
+    means = shares.mean(365)
+    assert process_time() - started < 5
+    assert len(means) == 1136
+    # Of the same estimates in every slot, the variance by its definition, pair by pair.
+    run, rota = means.variance[0], 7
+    lottery, further = shares.lottery[0], 7 * 100 - 1.0
+    held = np.clip(shares.values[0], 0, 1)
+    against = np.minimum(held**2, (1 - held) ** 2) / further
+    twins = sum((i - j) % rota == 0 for i in range(365) for j in range(i))
+    expected = 365 * shares.variance[0] + 2 * (twins * lottery + (365 * 364 / 2 - twins) * against)
+    assert run == pytest.approx(expected / 365**2, rel=1e-9)
+    source = SimpleNamespace(scheme=SCHEME, simulated=False, skipped=())
+    trend = Trend(shares, [str(slot) for slot in range(1500)], source, means=means)
+    write_trend(tmp_path / "trend.html", trend)
+    assert (tmp_path / "trend.html").stat().st_size < 4e6
 
 
 def test_the_ledger_of_a_device_is_shown_without_records(tmp_path: Path) -> None:
@@ -194,4 +246,4 @@ def test_commands_say_that_users_of_a_memo_who_report_again_are_no_new_users(tmp
         for slot, path in enumerate(files):
             write_tally(path, scheme.simulate([3, 1, 6], SeededRandom(slot)))
         shown = run("merge", *files, "--out", tmp_path / f"{scheme.name}.tally")[1]
-        assert ("errors of their memos repeat" in " ".join(shown.split())) == expected
+        assert ("the errors of their memos repeat" in " ".join(shown.split())) == expected

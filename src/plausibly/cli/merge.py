@@ -48,8 +48,8 @@ def merge(request: MergeOptions) -> None:
     printed.print(f"{reports} from {len(request.tallies):,} tallies.", highlight=False)
     if isinstance(whole.scheme, Memoised):
         printed.print(
-            "If the tallies have reports of the same users, errors of their memos repeat, and intervals are too narrow: "
-            "keep one tally for each day.",
+            "If the tallies have reports of the same users, the errors of their memos repeat, and intervals are too "
+            "narrow: keep one tally for each day.",
             highlight=False,
         )
     printed.print(f"Written: {escape(request.out)}", soft_wrap=True, highlight=False)

@@ -109,13 +109,13 @@ class Series:
         ends = [end for end in range(slots - 1, len(self)) if self.slots[end] - self.slots[end - slots + 1] < slots]
         if not ends:
             raise StateError(f"expected {plural(slots, 'consecutive slot')} for a mean, got no run as long as that")
-        runs = [slice(end - slots + 1, end + 1) for end in ends]
+        starts = np.array(ends) - slots + 1
         return replace(
             self,
             slots=self.slots[ends],
-            values=np.stack([self.values[run].mean(axis=0) for run in runs]),
-            variance=np.stack([self._of_mean(run) for run in runs]),
-            reports=np.array([self.reports[run].sum() for run in runs]),
+            values=_sums(self.values, starts, slots) / slots,
+            variance=self._of_sums(starts, slots) / slots**2,
+            reports=np.array([self.reports[start : start + slots].sum() for start in starts.tolist()]),
             over=slots,
         )
 
@@ -185,28 +185,31 @@ class Series:
         size = size or plural(len(self), "mean")
         return f"<series of {of} of {plural(len(self.items), 'item')}: {size}, a rota of {self.rota:,}{means}>"
 
-    def _of_mean(self, run: slice) -> Floats:
-        # Each pair of different slots counts twice in the square of a sum.
-        total = of_sum(list(self.variance[run]), list(self.shared[run]))
-        slots, lottery = self.slots[run], self.lottery[run]
-        for place in range(len(slots)):
-            for earlier in range(place):
-                if (slots[place] - slots[earlier]) % self.rota == 0:
-                    # The same users report in both.
-                    total = total + 2 * np.sqrt(lottery[place] * lottery[earlier])
-                elif self.percent:
-                    total = total + 2 * self._against(run.start + earlier, run.start + place)
-        return np.asarray(total / len(slots) ** 2)
+    def _of_sums(self, starts: npt.NDArray[np.intp], slots: int) -> Floats:
+        total = _sums(self.variance - self.shared, starts, slots) + _sums(np.sqrt(self.shared), starts, slots) ** 2
+        for apart in range(1, slots):
+            # Slots at this distance. Each pair counts twice in the square of a sum.
+            if apart % self.rota == 0:
+                # The same users report in both.
+                pairs = np.sqrt(self.lottery[:-apart] * self.lottery[apart:])
+            elif self.percent:
+                pairs = self._against(apart)
+            else:
+                continue
+            total = total + 2 * _sums(pairs, starts, slots - apart)
+        return np.asarray(total)
 
-    def _against(self, one: int, other: int) -> Floats:
+    def _against(self, apart: int) -> Floats:
         # The largest covariance of the shares in two samples without a common user: if few users have the item twice.
-        first, second = self._held(one), self._held(other)
-        return np.asarray(np.minimum(first * second, (1 - first) * (1 - second)) / self._further_users(one, other))
+        held = self._held(slice(None))
+        first, second = held[:-apart], held[apart:]
+        further = np.maximum(self.rota * (self.reports[:-apart] + self.reports[apart:]) / 2 - 1, 1.0)
+        return np.asarray(np.minimum(first * second, (1 - first) * (1 - second)) / further[:, np.newaxis])
 
     def _further_users(self, one: int, other: int) -> float:
         return max(float(self.rota * (self.reports[one] + self.reports[other]) / 2 - 1), 1.0)
 
-    def _held(self, place: int) -> Floats:
+    def _held(self, place: int | slice) -> Floats:
         return np.asarray(np.clip(self.values[place], 0.0, 1.0 if self.percent else None))
 
     def _row(self, slot: int) -> int:
@@ -214,6 +217,12 @@ class Series:
         if not len(found):
             raise ParameterError("expected a slot of the series, got another")
         return int(found[0])
+
+
+def _sums(rows: Floats, starts: npt.NDArray[np.intp], number: int) -> Floats:
+    """The sums of this number of consecutive rows, from each of the starts."""
+    before = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
+    return np.asarray(before[starts + number] - before[starts])
 
 
 def series(estimates: Mapping[int, Estimates], *, rota: int) -> Series:
