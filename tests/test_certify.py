@@ -524,7 +524,7 @@ def each_of_eight_items(name: str, epsilon: int) -> Scheme:
         return build(f"{name} over FLH", Strings("ab", 2), epsilon)
     if name in SKETCHES:
         return sketch(name, plausibly.make("DE", epsilon=epsilon, domain_size=8), domain_size=8)
-    memo = {"memo_epsilon": 2 * epsilon} if plausibly.CATALOG[name].caution else {}
+    memo = {"memo_epsilon": 2 * epsilon} if plausibly.CATALOG[name].linkable else {}
     return plausibly.make(name, epsilon=epsilon, domain=sized(name, 8), **memo)
 
 

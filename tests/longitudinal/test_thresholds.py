@@ -12,7 +12,7 @@ from cases import in_turn
 from plausibly import ParameterError
 from plausibly.core.bound import best_noise
 from plausibly.core.linear_hashing import excess_variance
-from plausibly.core.memoised import CAUTION, Memoised
+from plausibly.core.memoised import Memoised
 from plausibly.core.probability import WORD, within_exp
 from plausibly.planner.description import Description
 from plausibly.planner.devices import device_notes, epsilon_refused
@@ -60,15 +60,16 @@ def test_both_promises_are_kept_and_no_larger_threshold_keeps_them(name: str, bu
 @in_turn("name", NAMES)
 def test_the_certificate_has_both_epsilons_and_what_they_do_not_promise(name: str) -> None:
     for size in (4, 1000):
-        found = plausibly.audit(made(name, size=size))
+        scheme = made(name, size=size)
+        found = plausibly.audit(scheme)
         assert found.proved
         assert found.attained
         assert found.memo is not None
         assert found.memo.attained
         assert (float(found.epsilon), float(found.memo.epsilon)) == (1.0, 2.0)
-        assert CAUTION in str(found)
+        assert scheme.caution in str(found)
         written = found.to_dict()
-        assert written["caution"] == CAUTION
+        assert written["caution"] == scheme.caution
         assert written["memo"]["epsilon_rounded_up"] == "2"
     assert "memo" not in plausibly.audit(plausibly.make("DE", epsilon=1, domain_size=4)).to_dict()
 
@@ -136,11 +137,18 @@ def test_a_report_cannot_have_a_larger_epsilon_than_the_memo(name: str) -> None:
 def test_descriptions_and_plans_say_what_a_memo_does_not_promise(name: str) -> None:
     scheme = made(name)
     described = Description(scheme)
-    assert CAUTION in str(described)
-    assert described.to_dict()["caution"] == CAUTION
+    for words in (
+        "not whether and when a value changed",
+        "one change is detected",
+        "5 % false alarms",
+        "can be linked",
+    ):
+        assert words in scheme.caution
+    assert scheme.caution in str(described)
+    assert described.to_dict()["caution"] == scheme.caution
     assert described.several == 2
     assert "add up: after" not in str(described)
-    assert CAUTION in device_notes(scheme)
+    assert scheme.caution in device_notes(scheme)
     assert not epsilon_refused(scheme)
     assert epsilon_refused(made(name, memo_epsilon="9"))
 

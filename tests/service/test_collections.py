@@ -17,6 +17,7 @@ from plausibly.service.collections import Collection, with_fresh_hashes
 from serving import question
 
 SCHEME = make("OUE", epsilon=1, domain=["a", "b"])
+LASTING = make("LOLOHA", epsilon=1, memo_epsilon=2, domain=["a", "b"])
 FULL = Collection(
     name="Besuche",
     scheme=SCHEME,
@@ -78,6 +79,14 @@ def without(name: str) -> str:
         (changed(minimum=1.5), "minimum: expected an integer"),
         (changed(cap=5), "cap: expected at least the minimum"),
         (changed(slot=-1), "slot: expected 0 to"),
+        *[(changed(rota=rota), "rota: expected 2 to 2147483647") for rota in (0, 1, -1, 2**31, 2**63)],
+        *[(changed(rota=rota), "rota: expected an integer") for rota in ("7", True, 7.0, [7])],
+        *[(changed(rota=7, slot=slot), "slot: expected 0 to 2147483647") for slot in (-1, 2**31, 2**63)],
+        (changed(rota=7, series=None, slot=None), "rota: expected with series"),
+        (changed(rota=7, slot=None), "expected series and slot, got one"),
+        *[(changed(series=text), "series: expected 1 to 200 printable") for text in ("", "x" * 201, "a\nb", "\ud800")],
+        (changed(rota=7, scheme=LASTING.to_dict()), "rota: expected none with LOLOHA"),
+        (changed(slot=2**31, scheme=LASTING.to_dict()), "slot: expected 0 to 2147483647"),
         (changed(window=None), "window: expected an object"),
         (changed(window={"opens": None}), "window: expected an object"),
         (changed(window={"opens": "today", "closes": None}), "opens: expected a time in UTC"),
@@ -111,6 +120,14 @@ def test_a_scheme_whose_reports_can_be_linked_has_no_batches() -> None:
     assert Collection(name="x", scheme=linked).smallest_batch is None
     with pytest.raises(ParameterError, match="cannot be linked, got LOLOHA"):
         Collection(name="x", scheme=linked, smallest_batch=1000)
+
+
+def test_a_slot_of_a_rota_or_a_memo_is_a_collection_and_others_keep_their_documents() -> None:
+    for fields in ({"rota": 2**31 - 1, "slot": 2**31 - 1}, {"scheme": LASTING.to_dict()}, {"slot": 2**53}):
+        made = Collection.from_document(changed(**fields))
+        assert Collection.from_document(made.document) == made
+        assert ("rota" in made.document) == ("rota" in fields)
+    assert "rota" not in FULL.document
 
 
 def test_a_scheme_without_an_item_for_others_is_warned_about() -> None:

@@ -233,6 +233,10 @@ def _print_repeated(found: RepeatedPlan, request: PlanOptions) -> None:
     for way in found.ways:
         words.add_row("  •", escape(f"{way.name}: {way.promise}"))
     console.print("", "[bold]What each way promises[/]", words, sep="\n", highlight=False)
+    remarks = Table.grid(padding=(0, 1))
+    for remark in found.remarks:
+        remarks.add_row("  •", escape(remark))
+    console.print("", "[bold]In plain words[/]", remarks, sep="\n", highlight=False)
 
 
 def _print(found: Plan, request: PlanOptions) -> None:

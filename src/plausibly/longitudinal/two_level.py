@@ -82,6 +82,13 @@ class TwoLevelUnary(Memoised, UnaryBits):
             spread.append((on * p2**2 + (1 - on) * (1 - p2) ** 2 - sent**2) / (own - other) ** 2)
         return MemoLaw(self.client.subject, spread[1], spread[0] - spread[1])
 
+    @property
+    def same_entry(self) -> float:
+        # The bits of two entries are independent.
+        on, off = self.memo_keep / WORD, self.memo_flip / WORD
+        own, other = on * off + (1 - on) * (1 - off), off**2 + (1 - off) ** 2
+        return float(own**2 * other ** (self.size - 2))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LOSUE(TwoLevelUnary):

@@ -14,6 +14,7 @@ from ..catalog import from_json
 from ..client.rota import MOST_SLOTS
 from ..core.arguments import expect_few_brackets, whole_number
 from ..core.errors import ParameterError, PlausiblyError
+from ..core.memoised import Memoised
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
@@ -71,11 +72,16 @@ class Collection:
             raise ParameterError(Words("expected ", Setting("series"), " and ", Setting("slot"), ", got one of them"))
         if self.series is not None:
             _expect_text("series", self.series)
-            whole_number("slot", self.slot, 0, MOST_REPORTS if self.rota is None else MOST_SLOTS - 1)
+            # Devices keep the slots in which they report more than once.
+            once = self.rota is None and not isinstance(self.scheme, Memoised)
+            whole_number("slot", self.slot, 0, MOST_REPORTS if once else MOST_SLOTS - 1)
         if self.rota is not None:
             if self.series is None:
                 raise ParameterError(Words(Setting("rota"), ": expected with ", Setting("series"), ", got it alone"))
-            whole_number("rota", self.rota, 2, MOST_SLOTS)
+            whole_number("rota", self.rota, 2, MOST_SLOTS - 1)
+            if isinstance(self.scheme, Memoised):
+                reason = f": expected none with {self.scheme.name}, whose users report in every slot, from a memo"
+                raise ParameterError(Words(Setting("rota"), reason))
         if self.smallest_batch is not None:
             self._expect_batches(self.smallest_batch)
         for name in _WINDOW:
