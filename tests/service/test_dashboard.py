@@ -126,6 +126,7 @@ def test_a_page_of_every_kind_says_what_matters_and_its_charts_are_there(made: F
     for told in SAYS[kind]:
         assert told in page.text, told
     assert "ε = " in page.text
+    assert "do not agree" not in page.text, "with these seeds"
     narrow = [given["srcset"] for given in page.all("source")] if kind in ("oracle", "table") else []
     for image in [*(given["src"] for given in page.all("img")), *narrow]:
         chart = analyst.get(image.removeprefix("/dashboard"))
@@ -342,6 +343,28 @@ def test_lost_groups_are_a_warning_on_the_page(made: Filled) -> None:
     assert sent.status == 201
     page = read(made.analyst(), f"/collections/{collection.id}")
     assert "Reports were lost or added, and the estimates are biased" in page.text
+    assert "do not agree" not in page.text, "a loss explains that"
+
+
+def test_reports_that_contradict_each_other_are_a_warning_on_the_page(made: Filled) -> None:
+    scheme = make("OUE", epsilon=1, domain_size=64)
+    honest = scheme.privatize(list(range(64)) * 300, SeededRandom(1))
+    collection, server = Collection(name="attacked", scheme=scheme), made.server
+    assert server.request("POST", "/v1/collections", collection.document.encode(), "admin").status == 201
+    address = f"/v1/collections/{collection.id}/reports/"
+    assert server.request("POST", address + "4" * 32, honest.tobytes()).status == 201
+    assert "do not agree" not in read(made.analyst(), f"/collections/{collection.id}").text
+    supports_all = b"\xff" * honest.dtype.itemsize
+    assert server.request("POST", address + "5" * 32, supports_all * 400).status == 201
+    told = read(made.analyst(), f"/collections/{collection.id}").text
+    assert re.search(r"The reports do not agree with each other .*: the sum of all counts \(p below 1e-99\)", told)
+    assert "at most one in 10,000 at each look" in told
+
+
+def test_a_warning_about_the_scheme_says_nothing_about_python(made: Filled) -> None:
+    told = read(made.analyst(), made.path("search")).text
+    assert "Devices refuse this scheme unless told otherwise: it has no item for other values." in told
+    assert "other=True" not in told
 
 
 # --- access ----------------------------------------------------------------------------------------------------------
@@ -441,7 +464,7 @@ def test_forms_of_other_sites_are_refused(made: Filled) -> None:
         ({"Sec-Fetch-Site": "none"}, 403),
         ({"Sec-Fetch-Site": "cross-site", "Origin": f"http://{host}"}, 403),
         ({"Origin": "https://elsewhere.example"}, 403),
-        ({"Origin": "null"}, 403),
+        *(({"Origin": origin}, 403) for origin in ("null", "", "http://", "http://[", f"http://[{host}", f"//{host}")),
         ({}, 403),
     ):
         answer = Analyst(made.server).post("/sign-in", headers=headers, token=token)

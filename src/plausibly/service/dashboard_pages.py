@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from urllib.parse import urlencode
 
 from ..core.tables_only import TablesOnly
 from ..core.wording import decimal, plural, visible
+from ..core.words import Words
 from ..pages.answer_page import chart_sections, facts_section, reading_section, table_of, tree_section
 from ..pages.answers import Answer
 from ..pages.changes import ChangeReport, changes_sections
@@ -199,8 +201,14 @@ def collection_page(account: Account, found: Overview | None, asked: Asked, mome
         content += [_too_few(progress), _words(account, None)]
     else:
         content += _overview(account, found, asked)
-    content += [tag("p", each, class_="aside") for each in account.collection.warnings]
+    content += [tag("p", _without_remedy(each), class_="aside") for each in account.collection.warnings]
     return _framed(name, *content, moment=moment)
+
+
+def _without_remedy(warning: str) -> str:
+    # The remedy is a parameter of another scheme, and a collection never changes.
+    parts: Sequence[object] = warning.parts if isinstance(warning, Words) else (warning,)
+    return "".join(map(str, takewhile(lambda part: isinstance(part, str), parts))).rstrip()
 
 
 def _too_few(progress: Progress) -> Html:

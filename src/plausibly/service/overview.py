@@ -9,6 +9,8 @@ from math import ceil
 
 import numpy as np
 
+from ..core.diagnosis import Check, Diagnosis
+from ..core.domain.ordered import Ordered
 from ..core.errors import DomainError, ParameterError, StateError
 from ..core.estimates import Estimates
 from ..core.mean_only import MeanOnly
@@ -26,6 +28,10 @@ from .answers import Answers, State, expect_enough, facts_beside
 
 FOUND = 20
 """Number of strings that a search is asked for."""
+_RATE = 1e-4
+"""False-alarm rate of a diagnosis. A page is looked at again and again."""
+_MOST_COMPARED = 1 << 13
+"""Largest number of values in order whose blocks are compared with each other, which takes many seconds beyond."""
 _QUARTILES = (0.25, 0.5, 0.75)
 
 
@@ -91,10 +97,15 @@ class Overview:
         if self.attributes is not None and self.attributes.table is not None:
             yield from table_plates(self.attributes.table, "table-")
 
-    @property
+    @cached_property
     def cautions(self) -> tuple[str, ...]:
-        """Reports that do not fit the scheme, such as a group whose reports were lost."""
-        return self.state.tally.cautions
+        """Reports that do not fit the scheme, such as a group whose reports were lost, or each other."""
+        tally, domain = self.state.tally, self.state.tally.scheme.domain
+        if tally.cautions:
+            return tally.cautions  # a lost group disagrees with others, too
+        slow = isinstance(domain, Ordered) and domain.size > _MOST_COMPARED
+        found = Diagnosis(tuple(tally.own_checks() if slow else tally.checks()), _RATE)
+        return (_disagreement(found.alarms),) if found.alarms else ()
 
     @cached_property
     def heroes(self) -> list[Hero]:
@@ -197,6 +208,18 @@ def _attributes(state: State, decoder: TablesOnly, pair: tuple[str, str]) -> Att
     except StateError as error:
         return Attributes(single, (rows, columns), refused=f"{str(error)[:1].upper()}{str(error)[1:]}.")
     return Attributes(single, (rows, columns), table)
+
+
+def _disagreement(alarms: Sequence[Check]) -> str:
+    told = "; ".join(f"{each.name} ({_chance(each.p_value)})" for each in alarms)
+    return (
+        f"The reports do not agree with each other as honest reports do: {told}. Some of them may be fake. "
+        f"(Probability of a false alarm: at most one in {1 / _RATE:,.0f} at each look.)"
+    )
+
+
+def _chance(p_value: float) -> str:
+    return f"p = {p_value:.1g}" if p_value >= 1e-99 else "p below 1e-99"
 
 
 def words_about(scheme: Scheme, n: int) -> list[tuple[str, str]]:
