@@ -9,23 +9,25 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 from xml.etree import ElementTree
 
 import pyarrow.parquet
 import pytest
 
 from dashboards import Analyst, Filled, filled
-from plausibly import SeededRandom, Table, make
+from plausibly import Ordered, SeededRandom, Table, make
 from plausibly.core.estimates import Estimates
 from plausibly.pages.listing import ROWS, Listing, listed
 from plausibly.service.api import Blind
 from plausibly.service.assets import ASSETS, SCRIPT, STYLE, TRY_SCRIPT, TRY_STYLE
 from plausibly.service.collections import Collection
 from plausibly.service.inbox import Account
+from plausibly.service.overview import influence_of_fakes
 from plausibly.service.progress import Progress
 from plausibly.service.routes import PAGES
 from plausibly.service.sessions import COOKIE, Sessions
@@ -269,6 +271,26 @@ def test_labels_of_any_characters_break_no_page_chart_or_file(made: Filled) -> N
     for ending in ("csv", "parquet"):
         name = analyst.get(f"{where}/estimates.{ending}").headers["content-disposition"]
         assert re.fullmatch(rf'attachment; filename="estimates-[0-9a-f]{{12}}\.{ending}"', name)
+
+
+def test_attributes_and_units_of_any_characters_break_no_page_chart_or_file(made: Filled) -> None:
+    names = ["<script>alert(1)</script>", '" onload="x', "=$x^2$", "]]>&amp;<!--", "\U0001f600"]
+    odd = Table({names[0]: ["<img src=x>", "=1"], names[1]: Ordered(0, 9, unit="<b>"), **dict.fromkeys(names[2:], 2)})
+    survey = Collection(name="x</title><svg onload=alert(1)>", scheme=make("CLIQUE", epsilon=3, domain=odd))
+    ages = Collection(name="$\\frac", scheme=make("SLIDE", epsilon=3, domain=Ordered(0, 9, unit='"><script>$x$')))
+    for each, values in ((survey, [["=1", 3, 0, 1, 1]] * 500), (ages, [4] * 500)):
+        assert made.server.request("POST", "/v1/collections", each.document.encode(), "admin").status == 201
+        Filled(made.server, {"odd": each}).send("odd", values)
+    analyst, where = made.analyst(), f"/collections/{survey.id}"
+    pairs = [urlencode({"rows": rows, "columns": columns}) for rows, columns in pairwise(names)]
+    for path in (f"/collections/{ages.id}", *(f"{where}?{pair}" for pair in pairs)):
+        page = read(analyst, path)
+        assert [given["src"] for given in page.all("script")] == [SCRIPT.address]
+        for image in page.all("img"):
+            drawn = analyst.get(image["src"].removeprefix("/dashboard"))
+            assert ElementTree.fromstring(drawn.body).tag.endswith("svg")
+    for ending in ("csv", "parquet"):
+        assert analyst.get(f"{where}/estimates.{ending}?{pairs[0]}").status == 200
 
 
 def test_the_first_visitor_starts_loading_the_charts_and_reports_do_not(tmp_path: Path) -> None:
@@ -595,6 +617,39 @@ def test_files_are_named_by_their_content_and_kept_forever(made: Filled) -> None
     assert stranger.get("/static/style.0000000000000000.css").status == 404
 
 
+def test_other_methods_reveal_nothing(made: Filled) -> None:
+    analyst, stranger, host = made.analyst(), Analyst(made.server), made.server
+    for path in (
+        "",
+        made.path("oracle"),
+        f"{made.path('oracle')}/charts/chart",
+        f"{made.path('oracle')}/estimates.csv",
+    ):
+        head = host.request("HEAD", f"/dashboard{path}", headers={"Cookie": analyst.cookie})
+        assert (head.status, head.body) == (200, b"")
+        assert head.headers["cache-control"] == "no-store"
+        assert "default-src 'none'" in head.headers["content-security-policy"]
+        assert host.request("HEAD", f"/dashboard{path}", headers={"Cookie": stranger.cookie}).status == 303
+        asked = host.request("OPTIONS", f"/dashboard{path}", headers={"Origin": "https://elsewhere.example"})
+        assert (asked.status, asked.body, asked.headers["allow"]) == (204, b"", "GET, HEAD, OPTIONS")
+        assert not [name for name in asked.headers if name.startswith("access-control")]
+        assert host.request("POST", f"/dashboard{path}", headers={"Cookie": analyst.cookie}).status == 405
+
+
+def test_a_second_sign_in_is_a_session_of_its_own(made: Filled) -> None:
+    first = made.analyst()
+    planted = Analyst(made.server, first.cookie)  # by somebody who waits for a sign-in with it
+    assert planted.sign_in(made.server.tokens["admin"]).status == 303
+    assert planted.cookie != first.cookie
+    assert first.post("/sign-out").status == 303
+    assert first.get().status == 303
+    assert planted.get().status == 200
+
+
+def test_an_unknown_address_names_the_dashboard(made: Filled) -> None:
+    assert made.server.request("GET", "/").json["detail"].endswith("people find the dashboard at /dashboard")
+
+
 def test_errors_are_pages_for_browsers(made: Filled) -> None:
     analyst = made.analyst()
     for path, status in (
@@ -608,6 +663,13 @@ def test_errors_are_pages_for_browsers(made: Filled) -> None:
         answer = analyst.get(path)
         assert answer.status == status, path
         assert Reader(answer.body.decode()).all("h1")
+
+
+def test_the_effect_of_fakes_is_told_in_words() -> None:
+    scheme = make("OUE", epsilon=1, domain_size=8)
+    assert influence_of_fakes(scheme, 1) == "If a single report is fake, a count moves by at most 4 users."
+    told = "If 1 % of the reports (2,000) are fake, a count moves by at most 6,328 users (3.2 % of the reports)."
+    assert influence_of_fakes(scheme, 200_000) == told
 
 
 def test_progress_is_told_in_words() -> None:

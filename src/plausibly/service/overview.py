@@ -17,7 +17,7 @@ from ..core.mean_only import MeanOnly
 from ..core.ordered_estimates import OrderedEstimates
 from ..core.scheme import Scheme
 from ..core.tables_only import TablesOnly
-from ..core.wording import decimal, visible
+from ..core.wording import decimal, percent, visible
 from ..pages.answers import Answer
 from ..pages.plates import Plate, plates
 from ..pages.table_page import table_plates
@@ -236,12 +236,11 @@ def influence_of_fakes(scheme: Scheme, n: int) -> str:
     """What fake reports can do to the estimates from n reports, in one sentence."""
     told = facts_beside(scheme, n)["influence_of_one_percent_fakes"]
     if told is not None:
-        moves = f"{ceil(told['count_moves_at_most']):,} users"
-        share = 100 * told["count_moves_at_most"] / max(n, 1)
-        return (
-            f"If 1 % of the reports ({told['fakes']:,}) are fake, a count moves by at most {moves} "
-            f"({share:.2g} % of the reports)."
-        )
+        moves = f"a count moves by at most {ceil(told['count_moves_at_most']):,} users"
+        if n < 100:
+            return f"If a single report is fake, {moves}."
+        share = percent(told["count_moves_at_most"] / n)
+        return f"If 1 % of the reports ({told['fakes']:,}) are fake, {moves} ({share} of the reports)."
     described = dict(Description(scheme, (max(n, 1),)).sections())
     ((name, fact), *_) = described["What fake reports can do"]
     return f"{name[0].upper()}{name[1:]}: {fact}."
