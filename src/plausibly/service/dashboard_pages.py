@@ -361,11 +361,12 @@ def _numbers(identity: str, answer: Answer, asked: Asked) -> Html:
             id="numbers",
         )
     rows = listed(answer.estimates, asked.listing)
-    said = [_filter(identity, asked), tag("p", _together(_which(rows, asked.listing)), class_="about", id="which")]
+    which = _together(_which(rows, asked.listing))
+    said = [_filter(identity, asked), tag("p", which, class_="about", id="which")]
     if rows.matching:
         said.append(_items(identity, answer, rows, asked))
     said += _paging(identity, rows, asked)
-    return tag("section", tag("h2", "Every item"), *said, id="numbers")
+    return tag("section", tag("h2", "Every item"), *said, id="numbers", data_told=which)
 
 
 def _filter(identity: str, asked: Asked) -> Html:
