@@ -101,6 +101,8 @@ class _Driver:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
             self._process.kill()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
 
 @cache

@@ -255,7 +255,9 @@ def trend_chart(trend: Trend, *, narrow: bool = False, titled: bool = True) -> F
     for axes, place in zip(panels, trend.places.tolist(), strict=True):
         _draw(axes, trend, place)
     slots = trend.slots.slots
-    step = max(1, -(-len(slots) // (5 if narrow else 10)))
+    # As many names of slots as there is room for, side by side.
+    room = int((width - 1) / (0.09 * max(map(len, trend.labels)) + 0.1))
+    step = max(1, -(-len(slots) // min(room, 5 if narrow else 10)))
     panels[-1].set_xticks(slots[::step], list(trend.labels)[::step])
     of = "percent of the users" if trend.slots.percent else "number of users"
     caption = f"{of}, with {100 * trend.level:g} % intervals"
@@ -311,10 +313,11 @@ def trend_page(trend: Trend) -> str:
     first, *others = trend.header()
     rows = [tag("tr", tag("th", first), *(tag("th", visible(name), class_="figure") for name in others))]
     rows += [
-        tag("tr", tag("td", label), *(tag("td", text, class_="figure") for text in texts))
+        tag("tr", tag("td", label), *(_cell(text, name) for text, name in zip(texts, others, strict=True)))
         for label, *texts in trend.lines()
     ]
-    table = tag("div", tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:]), class_="stacks"), class_="wide")
+    inner = tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:]), class_="stacked")
+    table = tag("div", inner, class_="wide", tabindex="0", role="group", aria_label="Trend in numbers")
     facts = {**scheme_facts(trend.source.scheme), "Fingerprint": trend.source.scheme.fingerprint()}
     body = [tag("tr", tag("th", name, scope="row"), tag("td", visible(text))) for name, text in facts.items()]
     alt = f"Chart of {plural(len(trend.places), 'item')} over time with intervals; the numbers are in the table below"
@@ -331,6 +334,11 @@ def trend_page(trend: Trend) -> str:
         tag("footer", tag("p", "Written by plausibly.")),
         style=ANSWERS,
     )
+
+
+def _cell(text: str, name: str) -> Html:
+    # On a telephone, every slot is a list of its cells.
+    return tag("td", text, class_="figure", data_name=visible(name))
 
 
 def _section(title: str, *content: Html) -> Html:

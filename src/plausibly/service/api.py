@@ -88,7 +88,9 @@ def _own_cookie(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, byt
 async def _http_problem(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = error.headers if isinstance(error, HTTPException) else None
-    detail = "the address is unknown" if status == 404 else "the request has another method than this address takes"
+    detail = "the request has another method than this address takes"
+    if status == 404:
+        detail = "the address is unknown; people find the dashboard at /dashboard"
     problem = ProblemError(status, detail, headers)
     return problem_page(problem, signed_in=False) if is_page(request.url.path) else problem.response()
 

@@ -130,7 +130,7 @@ class Collection:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons why devices may refuse the scheme of the collection, or reveal something by refusing a value."""
-        return tuple(map(str, device_notes(self.scheme)))
+        return device_notes(self.scheme)
 
     @classmethod
     def from_document(cls, text: str | bytes) -> Collection:

@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, Generic, TypeVar
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
@@ -334,8 +334,8 @@ def _expect_own(request: Request) -> None:
     # A form of another site must not sign anybody in or out. Browsers say where a request comes from, in a header that
     # scripts cannot set; older ones only name the origin.
     site = request.headers.get("sec-fetch-site")
-    origin = urlsplit(request.headers.get("origin", ""))
-    if site == "same-origin" or (site is None and origin.netloc and origin.netloc == request.headers.get("host")):
+    _, _, origin = request.headers.get("origin", "").partition("://")
+    if site == "same-origin" or (site is None and origin and origin == request.headers.get("host")):
         return
     raise ProblemError(403, "this form was not sent from a page of the dashboard; open the dashboard and try again")
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from urllib.parse import urlencode
 
 from ..core.tables_only import TablesOnly
 from ..core.wording import decimal, plural, visible
+from ..core.words import Words
 from ..pages.answer_page import chart_sections, facts_section, reading_section, table_of, tree_section
 from ..pages.answers import Answer
 from ..pages.changes import ChangeReport, changes_sections
@@ -207,8 +209,14 @@ def collection_page(account: Account, found: Overview | None, asked: Asked, mome
         content += [_too_few(progress), _words(account, None), *_release(account)]
     else:
         content += _overview(account, found, asked)
-    content += [tag("p", each, class_="aside") for each in account.collection.warnings]
+    content += [tag("p", _without_remedy(each), class_="aside") for each in account.collection.warnings]
     return _framed(name, *content, moment=moment)
+
+
+def _without_remedy(warning: str) -> str:
+    # The remedy is a parameter of another scheme, and a collection never changes.
+    parts: Sequence[object] = warning.parts if isinstance(warning, Words) else (warning,)
+    return "".join(map(str, takewhile(lambda part: isinstance(part, str), parts))).rstrip()
 
 
 def _too_few(progress: Progress) -> Html:
@@ -377,11 +385,12 @@ def _numbers(identity: str, answer: Answer, asked: Asked) -> Html:
             id="numbers",
         )
     rows = listed(answer.estimates, asked.listing)
-    said = [_filter(identity, asked), tag("p", _together(_which(rows, asked.listing)), class_="about", id="which")]
+    which = _together(_which(rows, asked.listing))
+    said = [_filter(identity, asked), tag("p", which, class_="about", id="which")]
     if rows.matching:
         said.append(_items(identity, answer, rows, asked))
     said += _paging(identity, rows, asked)
-    return tag("section", tag("h2", "Every item"), *said, id="numbers")
+    return tag("section", tag("h2", "Every item"), *said, id="numbers", data_told=which)
 
 
 def _filter(identity: str, asked: Asked) -> Html:
