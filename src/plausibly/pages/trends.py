@@ -254,6 +254,8 @@ def trend_chart(trend: Trend, *, narrow: bool = False, titled: bool = True) -> F
     panels = figure.subplots(len(trend.places), 1, sharex=True, squeeze=False)[:, 0]
     for axes, place in zip(panels, trend.places.tolist(), strict=True):
         _draw(axes, trend, place)
+        name = label_of(trend.slots.items.tolist()[place]) or "(empty)"
+        axes.set_title(name, loc="left", fontsize=10, parse_math=False)
     slots = trend.slots.slots
     step = max(1, -(-len(slots) // (5 if narrow else 10)))
     panels[-1].set_xticks(slots[::step], list(trend.labels)[::step])
@@ -265,8 +267,9 @@ def trend_chart(trend: Trend, *, narrow: bool = False, titled: bool = True) -> F
     if titled and not narrow:
         figure.suptitle(visible(trend.heading), x=0.01, ha="left", fontweight="bold", parse_math=False)
     if trend.simulated:
+        told = _SIMULATED.partition(":")[0] if narrow else _SIMULATED  # the name of the item is on the same line
         panels[0].annotate(
-            _SIMULATED, (1, 1), (0, 4), "axes fraction", "offset points", ha="right", color="#a33000", weight="bold"
+            told, (1, 1), (0, 4), "axes fraction", "offset points", ha="right", color="#a33000", weight="bold"
         )
     return figure
 
@@ -292,8 +295,7 @@ def _draw(axes: Any, trend: Trend, place: int) -> None:
         for run in _runs(means.slots):
             axes.fill_between(means.slots[run], below[run], above[run], color=_MEAN, alpha=0.2, linewidth=0)
             axes.plot(means.slots[run], scale * means.values[run, place], color=_MEAN, linewidth=2, zorder=4)
-    name = label_of(trend.slots.items.tolist()[place]) or "(empty)"
-    axes.set_title(name, loc="left", fontsize=10, parse_math=False)
+    axes.yaxis.set_major_formatter("{x:,g}")
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -311,10 +313,14 @@ def trend_page(trend: Trend) -> str:
     first, *others = trend.header()
     rows = [tag("tr", tag("th", first), *(tag("th", visible(name), class_="figure") for name in others))]
     rows += [
-        tag("tr", tag("td", label), *(tag("td", text, class_="figure") for text in texts))
+        tag(
+            "tr",
+            tag("td", label, data_name=first),
+            *(_cell(name, text) for name, text in zip(others, texts, strict=True)),
+        )
         for label, *texts in trend.lines()
     ]
-    table = tag("div", tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:]), class_="stacks"), class_="wide")
+    table = tag("div", tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:]), class_="stacked"), class_="wide")
     facts = {**scheme_facts(trend.source.scheme), "Fingerprint": trend.source.scheme.fingerprint()}
     body = [tag("tr", tag("th", name, scope="row"), tag("td", visible(text))) for name, text in facts.items()]
     alt = f"Chart of {plural(len(trend.places), 'item')} over time with intervals; the numbers are in the table below"
@@ -331,6 +337,10 @@ def trend_page(trend: Trend) -> str:
         tag("footer", tag("p", "Written by plausibly.")),
         style=ANSWERS,
     )
+
+
+def _cell(name: str, text: str) -> Html:
+    return tag("td", text, class_="figure", data_name=visible(name))
 
 
 def _section(title: str, *content: Html) -> Html:
