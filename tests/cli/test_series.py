@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import browsing
 from plausibly import ParameterError, SeededRandom, make, series
 from plausibly.cli import app
 from plausibly.client import Outcome
@@ -89,6 +90,24 @@ def test_files_of_a_trend(days: list[Path], tmp_path: Path) -> None:
     assert "a &lt;b&gt; &amp; $c$" in page
     assert page.count("<picture") == 1
     assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (360, True)])
+def test_the_page_is_read_with_any_width_and_by_anybody(
+    width: int, dark: bool, days: list[Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "t.html"
+    run("series", *days, "--rota", 3, "--mean", 2, "--out", out)
+    with (
+        browsing.site({"/": out.read_text(encoding="utf-8")}) as url,
+        browsing.page(width=width, dark=dark) as page,
+    ):
+        page.goto(f"{url}/")
+        assert not page.overflows()
+        assert page.violations() == []
+        names = "() => getComputedStyle(document.querySelector('tbody td'), '::before').content"
+        assert ("slot" in page.evaluate(names)) == (width == 360)
 
 
 def test_simulated_reports_are_marked(tmp_path: Path) -> None:

@@ -111,8 +111,48 @@ def test_a_first_report_is_as_accurate_as_one_of_linear_hashing_without_a_memo(b
         excess.append(float(excess_variance(epsilon, bits, 1)))
         noise = made("LOLOHA", *budget, hash_bits=bits).variance(n=1)
         assert noise == pytest.approx(best_noise(float(epsilon)) * (1 + excess[-1]), rel=1e-9)
-    # Close to the least possible where some power of two of cells is near e^epsilon + 1.
+    # Close to the least possible where some power of two of cells is near e^epsilon + 1; the default finds it there.
     assert min(excess) < 0.03 or epsilon not in (1, 2, 4)
+    if epsilon in (1, 2, 4):
+        assert made("LOLOHA", *budget).variance(n=1) < 1.03 * best_noise(float(epsilon))
+
+
+EXTREMES = [
+    (bits, memo, Fraction(memo) * Fraction(share))
+    for bits in (1, 2, 3, 8)
+    for memo in ("1e-6", "1/100", "1", "8", "16", "40")
+    for share in ("1e-6", "1/2", "999999/1000000")
+]
+
+
+@pytest.mark.slow
+@in_turn(("bits", "memo", "epsilon"), EXTREMES)
+def test_extreme_budgets_are_delivered_by_enumeration_and_to_the_last_digit(
+    bits: int, memo: str, epsilon: Fraction
+) -> None:
+    scheme = made("LOLOHA", str(epsilon), memo, hash_bits=bits)
+    size = scheme.cells
+    keep, answer = (Fraction(int(scheme.derived[name]), WORD) for name in ("memo_keep", "keep"))
+    # Of every entry and every answer, under two cells, whatever the other cells are.
+    entries = [[keep if entry == cell else (1 - keep) / (size - 1) for entry in range(size)] for cell in (0, 1)]
+    first = []
+    for law in entries:
+        assert sum(law) == 1
+        sent = [
+            sum(law[entry] * (answer if entry == heard else (1 - answer) / (size - 1)) for entry in range(size))
+            for heard in range(size)
+        ]
+        assert sum(sent) == 1
+        first.append(sent)
+    worst = max(one / other for one, other in zip(*first, strict=True))
+    lasting = max(one / other for one, other in zip(*entries, strict=True))
+    assert within_exp(worst, scheme.epsilon)
+    assert within_exp(lasting, scheme.memo_epsilon)
+    assert (worst, lasting) == (scheme.client.worst_ratio(), scheme.client.memo_ratio())
+    # 2^-64 is a step of e^40 * 2^-64, 1 %, at the largest of these; below 16 it is no digit of a double.
+    exact = scheme.memo_epsilon <= 16
+    assert float(scheme.privacy_loss()) == pytest.approx(float(epsilon), rel=1e-12 if exact else 1e-3)
+    assert float(scheme.memo_loss()) == pytest.approx(float(scheme.memo_epsilon), rel=1e-12 if exact else 1e-3)
 
 
 def test_a_first_report_of_losue_has_the_least_possible_variance_and_that_of_lsue_more() -> None:

@@ -254,9 +254,11 @@ def trend_chart(trend: Trend, *, narrow: bool = False, titled: bool = True) -> F
     panels = figure.subplots(len(trend.places), 1, sharex=True, squeeze=False)[:, 0]
     for axes, place in zip(panels, trend.places.tolist(), strict=True):
         _draw(axes, trend, place)
+        name = label_of(trend.slots.items.tolist()[place]) or "(empty)"
+        axes.set_title(name, loc="left", fontsize=10, parse_math=False)
     slots = trend.slots.slots
     # As many names of slots as there is room for, side by side.
-    room = int((width - 1) / (0.09 * max(map(len, trend.labels)) + 0.1))
+    room = max(1, int((width - 1) / (0.09 * max(map(len, trend.labels)) + 0.1)))
     step = max(1, -(-len(slots) // min(room, 5 if narrow else 10)))
     panels[-1].set_xticks(slots[::step], list(trend.labels)[::step])
     of = "percent of the users" if trend.slots.percent else "number of users"
@@ -267,8 +269,9 @@ def trend_chart(trend: Trend, *, narrow: bool = False, titled: bool = True) -> F
     if titled and not narrow:
         figure.suptitle(visible(trend.heading), x=0.01, ha="left", fontweight="bold", parse_math=False)
     if trend.simulated:
+        told = _SIMULATED.partition(":")[0] if narrow else _SIMULATED  # the name of the item is on the same line
         panels[0].annotate(
-            _SIMULATED, (1, 1), (0, 4), "axes fraction", "offset points", ha="right", color="#a33000", weight="bold"
+            told, (1, 1), (0, 4), "axes fraction", "offset points", ha="right", color="#a33000", weight="bold"
         )
     return figure
 
@@ -294,8 +297,7 @@ def _draw(axes: Any, trend: Trend, place: int) -> None:
         for run in _runs(means.slots):
             axes.fill_between(means.slots[run], below[run], above[run], color=_MEAN, alpha=0.2, linewidth=0)
             axes.plot(means.slots[run], scale * means.values[run, place], color=_MEAN, linewidth=2, zorder=4)
-    name = label_of(trend.slots.items.tolist()[place]) or "(empty)"
-    axes.set_title(name, loc="left", fontsize=10, parse_math=False)
+    axes.yaxis.set_major_formatter("{x:,g}")
     axes.spines[["top", "right"]].set_visible(False)
 
 
