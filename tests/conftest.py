@@ -27,13 +27,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    # Modules and tests live as long as the process. Searching them for garbage, while they are made and ever after, would
-    # take a seventh of the time of the quick tests.
+    # Modules and tests live as long as the process. Searching them for garbage, while they are made and ever after,
+    # would take a seventh of the time of the quick tests.
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(10_000)
         gc.enable()
         # Libraries complain of objects that are still there at the end.
         atexit.register(gc.unfreeze)
