@@ -302,6 +302,7 @@ def test_large_domains_hold_and_say_what_was_run(name: str, size: int) -> None:
 # --- what the certificate says ----------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_certificate_reads_well() -> None:
     assert str(audit(plausibly.make("OLH", epsilon=1, domain_size=1024))).splitlines() == [
         "OLH(epsilon=1, domain_size=1024, hash_range=4) holds: "

@@ -33,7 +33,11 @@ def loaded(*words: str) -> str:
     return ended.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"], []], ids=["version", "help", "no command"])
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(["--version"], marks=pytest.mark.full), pytest.param(["--help"], marks=pytest.mark.full), []],
+    ids=["version", "help", "no command"],
+)
 def test_neither_the_version_nor_the_list_of_commands_loads_numpy(words: list[str]) -> None:
     assert loaded(*words) == "[]"
 
