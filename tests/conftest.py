@@ -3,6 +3,9 @@
 Without Java, all tests but those of Spark run, and the last line says so; where ``CI`` is set, they fail.
 """
 
+import atexit
+import gc
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,21 @@ _LEFT = pytest.StashKey[list[str]]()
 def pytest_configure(config: pytest.Config) -> None:
     if "not full" in config.getoption("markexpr"):
         settings.load_profile("quick")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    # Modules and tests live as long as the process. Searching them for garbage, while they are made and ever after,
+    # would take a seventh of the time of the quick tests.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000)
+        gc.enable()
+        # Libraries complain of objects that are still there at the end.
+        atexit.register(gc.unfreeze)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -34,6 +34,9 @@ def examples(page: Path) -> int:
 
 
 SLOW = {
+    "fakes.md",
+    "ordered.md",
+    "tables.md",
     "sketches.md",
     "planning.md",
     "student.md",

@@ -54,6 +54,7 @@ def test_from_a_file_of_answers_to_a_table(tmp_path: Path) -> None:
     assert (shown["reports"], shown["simulated"]) == (3000, True)
 
 
+@pytest.mark.full
 def test_from_a_file_of_lists_to_counts_of_all_items(tmp_path: Path) -> None:
     scheme, reports = make("CLIQUE", epsilon=4, domain=Choices(["Maps", "Mail"], other=True)), tmp_path / "r.parquet"
     (tmp_path / "s.json").write_text(scheme.to_json())
@@ -136,6 +137,7 @@ def test_a_row_of_hardly_anybody_has_no_shares(tmp_path: Path) -> None:
     assert re.search(r"^y +\? +\?$", run("table", tmp_path / "a.tally", "--rows", "a", "--columns", "b"), re.MULTILINE)
 
 
+@pytest.mark.full
 def test_one_attribute_is_an_ordinary_answer(tally: Path, tmp_path: Path) -> None:
     library = read_tally(tally, allow_simulated=True).table("age")
     shown = json.loads(run("table", tally, "--rows", "age", "--json", "--out", tmp_path / "age.html"))
@@ -148,6 +150,7 @@ def test_one_attribute_is_an_ordinary_answer(tally: Path, tmp_path: Path) -> Non
     assert asked["quantiles"][0]["value"] == library.quantiles([0.5]).values[0]
 
 
+@pytest.mark.full
 def test_the_page_has_every_number_and_loads_nothing(tally: Path, tmp_path: Path) -> None:
     out = tmp_path / "t.html"
     words = ("--title", "A & <b>", "--unit", "households")

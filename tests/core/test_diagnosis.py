@@ -104,6 +104,7 @@ def test_a_missing_group_and_a_favoured_row_are_seen() -> None:
     assert "reports of each row or offset" in {check.name for check in sketch.diagnose().alarms}
 
 
+@pytest.mark.full
 def test_fakes_in_one_width_or_one_set_disagree_with_the_others() -> None:
     # Spread over all groups by their shares, so that the numbers of reports fit.
     values = np.repeat(np.arange(100), crowd(20_000, 100)).tolist()

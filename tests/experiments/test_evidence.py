@@ -140,6 +140,7 @@ def test_verdicts_carry_their_rule() -> None:
     assert str(Evidence(0.3, 0.7)) == "p = 0.3 against the claim being false, p = 0.7 against it being true"
 
 
+@pytest.mark.full
 def test_students_distribution() -> None:
     stats = pytest.importorskip("scipy.stats")
     for freedom in (1, 2.5, 4, 8, 33.3, 200):

@@ -66,6 +66,7 @@ def test_errors_of_views_are_those_of_their_laws(name: str) -> None:
     assert abs(ratio - 1) <= max(0.05, 3 * error)
 
 
+@pytest.mark.full
 @in_turn("decoder", ["paper", "full"])
 def test_errors_of_sketches_are_those_of_their_oracles_law(decoder: str) -> None:
     # As above: one of 200 cells is beyond three standard errors.

@@ -104,6 +104,7 @@ def user_of(scheme: Memoised) -> User:
     return max((User(scheme, public) for public in outcomes), key=lambda user: len(set(user.cells)))
 
 
+@pytest.mark.full
 @in_turn("name", NAMES)
 def test_any_number_of_reports_of_one_value_stays_within_the_epsilon_of_the_memo(name: str) -> None:
     scheme = made(name, 4 if name == "LOLOHA" else 2)

@@ -158,6 +158,7 @@ def test_parameters_of_oracles_may_depend_on_epsilon() -> None:
     assert [cell.parameters["oracle"]["coefficients"] for cell in cells] == [1, 5]
 
 
+@pytest.mark.full
 def test_tables_say_words_and_means_of_what_was_measured() -> None:
     figure = FIGURES["table1"]
     assert figure.table is not None

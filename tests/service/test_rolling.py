@@ -60,7 +60,7 @@ def rows(collector: Collector) -> int:
         return sum(1 for _ in view.rows("pending"))
 
 
-@pytest.mark.parametrize("point", ["collected", "counted"])
+@pytest.mark.parametrize("point", ["collected", pytest.param("counted", marks=pytest.mark.full)])
 def test_rolled_rows_are_removed_a_few_at_a_time_and_after_an_interruption_too(
     point: str, tmp_path: Path, where: dict[str, str]
 ) -> None:
