@@ -47,6 +47,21 @@ def test_margins_are_the_tables_of_single_attributes() -> None:
         assert margin.items.tolist() == alone.items.tolist()
 
 
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 2, 2), (4, 4)])
+def test_margins_and_shares_are_known_where_a_users_own_cell_adds_nothing(sizes: tuple[int, ...]) -> None:
+    # With half of the cells in each subset, the variance does not depend on who is in which cell.
+    scheme = make("CLIQUE", epsilon=0.1, domain=table(*sizes), cliques=2)
+    assert scheme.estimator().law_at((0, 1)).own == {}
+    tally = scheme.simulate({(0,) * len(sizes): 200_000}, SeededRandom(1))
+    found = tally.table("q0", "q1")
+    for name, margin in zip(("q0", "q1"), found.margins, strict=True):
+        alone = tally.table(name)
+        assert np.allclose(margin.values, alone.values)
+        assert np.allclose(margin.variance, alone.variance)
+    low, high = found.shares_by("q0").interval()
+    assert low[0] < 1 < high[0]
+
+
 def test_one_attribute_in_order_has_quantiles_and_ranges() -> None:
     ages = tally().table("age")
     assert ages.quantiles([0.5]).values[0] in (3, 4, 5)
