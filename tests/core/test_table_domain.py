@@ -160,3 +160,15 @@ def test_two_attributes_with_too_many_cells_together_are_refused() -> None:
     with pytest.raises(ParameterError, match="'a' and 'b' have 4,000,000 cells together, expected at most 1,048,576"):
         make("CLIQUE", epsilon=1, domain=table)
     assert make("SMP", epsilon=1, domain=table).name == "SMP"
+
+
+def test_attributes_that_devices_refuse_for_one_reason_are_named_together() -> None:
+    told = Table({"theme": ["a", "b"], "plan": ["c", "d"], "age": Ordered(0, 9), "n": 5}, missing=["theme"]).refusals
+    assert told == (
+        "'theme', 'plan' have no item for other values. other=True adds one.",
+        "'age' has no item for missing values. other=True adds one.",
+    )
+    many = Table({f"q{i}": ["a", "b"] for i in range(9)}, missing=False)
+    assert many.refusals == (
+        "'q0', 'q1', 'q2', 'q3', 'q4', 'q5', … have no item for other values. other=True adds one.",
+    )
