@@ -160,6 +160,8 @@ def test_two_attributes_with_too_many_cells_together_are_refused() -> None:
     with pytest.raises(ParameterError, match="'a' and 'b' have 4,000,000 cells together, expected at most 1,048,576"):
         make("CLIQUE", epsilon=1, domain=table)
     assert make("SMP", epsilon=1, domain=table).name == "SMP"
+    with pytest.raises(ParameterError, match="'a' has 2,097,152 cells, expected at most 1,048,576"):
+        make("SMP", epsilon=1, domain=Table({"a": 2**21, "b": 2}, missing=False))
 
 
 def test_attributes_that_devices_refuse_for_one_reason_are_named_together() -> None:
