@@ -180,6 +180,25 @@ def test_the_page_is_read_with_any_width_and_by_anybody(width: int, dark: bool, 
         assert page.violations() == []
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("width", [1280, 360])
+def test_long_names_do_not_widen_the_page_and_markup_in_names_is_text(width: int, tmp_path: Path) -> None:
+    long, markup = "q" * 80, '<img src=x onerror="alert(1)">'
+    records = Table({long: ["w" * 80, "</script><script>alert(2)</script>"], markup: [markup, "x"]})
+    scheme = make("CLIQUE", epsilon=3, domain=records)
+    write_tally(tmp_path / "a.tally", scheme.simulate({("w" * 80, markup): 900}, SeededRandom(1)), simulated=True)
+    pages = {}
+    for name, asked in (("two", ["--rows", long, "--columns", markup]), ("one", ["--rows", long])):
+        run("table", tmp_path / "a.tally", *asked, "--out", tmp_path / f"{name}.html")
+        pages[f"/{name}"] = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+    with browsing.site(pages) as url, browsing.page(width=width) as page:
+        for name in pages:
+            page.goto(f"{url}{name}")
+            assert not page.overflows()
+            assert page.messages() == []
+            assert page.evaluate("() => document.querySelectorAll('[onerror], main script').length") == 0
+
+
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_pictures_are_drawn(ending: str, tally: Path, tmp_path: Path) -> None:
     out = tmp_path / f"t.{ending}"
