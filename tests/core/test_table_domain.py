@@ -138,6 +138,18 @@ def test_attributes_without_a_cell_for_missing_values_are_chosen_by_name() -> No
         table.encode([(None, "x", 1)])
 
 
+def test_whole_numbers_with_gaps_are_taken_from_pandas_as_whole_numbers_only() -> None:
+    table = Table({"age": 100, "plan": ["free", "paid"]})
+    frame = pandas.DataFrame({"age": [35, None], "plan": ["paid", "free"]})
+    with pytest.raises(
+        DomainError, match=r"item 0.*: 'age': .* got float; in pandas, use Int64 for whole numbers with"
+    ):
+        table.encode(frame)
+    assert (
+        table.encode(frame.astype({"age": "Int64"})).tolist() == table.encode([(35, "paid"), (None, "free")]).tolist()
+    )
+
+
 def test_a_domain_travels_as_json() -> None:
     other = Table({"a": Labels(["x"], other=True), "b": Ordered.dates("2026-01-01", "2026-01-09")}, missing=["a"])
     for table in (SURVEY, other):

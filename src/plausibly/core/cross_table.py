@@ -392,8 +392,7 @@ def marginal(law: TableLaw, axis: int) -> TableLaw:
     """The law of the table of a single attribute, one of those of this table."""
     only = (axis,)
     # A law leaves out pairs without a factor: a user's own cell may add nothing.
-    own = {((0,), (0,)): law.own[only, only]} if (only, only) in law.own else {}
-    return TableLaw((law.sizes[axis],), {(0,): law.noise[only]}, own)
+    return TableLaw((law.sizes[axis],), {(0,): law.noise[only]}, {((0,), (0,)): law.own.get((only, only), 0.0)})
 
 
 def _texts(values: list[Any]) -> list[Any]:

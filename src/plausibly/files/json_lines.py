@@ -47,8 +47,9 @@ class _Repeating(dict[str, Any]):
 class JsonColumn:
     """The values of a field in JSON lines, or of several fields that are joined, in batches; None if null or absent.
 
-    A field that no line has is refused. Without a name, all lines are texts or numbers, or objects with the only field of the first object. ``fractions``
-    allows numbers that are not whole, ``lists`` allows lists of texts, which become tuples.
+    A field that no line has is refused. Without a name, all lines are texts or numbers, or objects with the only field
+    of the first object. ``fractions`` allows numbers that are not whole, ``lists`` allows lists of texts, which become
+    tuples.
     """
 
     def __init__(

@@ -100,8 +100,8 @@ class TableAim(SolvedAim):
             largest = sorted(sorted(range(len(sizes)), key=lambda place: sizes[place])[-2:])
             expect_few_cells(cast(Table, self.domain), tuple(largest))
             raise ParameterError(
-                f"epsilon: {float(epsilon):.3g} is too small for 64-bit probabilities; use a larger epsilon, fewer items "
-                "or wider bins"
+                f"epsilon: {float(epsilon):.3g} is too small for 64-bit probabilities; use a larger epsilon, fewer "
+                "items or wider bins"
             )
         return [self._option(prediction, n) for prediction in found]
 

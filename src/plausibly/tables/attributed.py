@@ -33,9 +33,9 @@ def expect_few_cells(records: Table, places: Axes) -> None:
     if cells > MOST_CELLS:
         names = " and ".join(shown(records.names[j]) for j in places)
         together = "have {:,} cells together" if len(places) > 1 else "has {:,} cells"
-        few = f"domain: {names} {together.format(cells)}, expected at most {MOST_CELLS:,}; use fewer items, or wider bins "
+        few = f"domain: {names} {together.format(cells)}, expected at most {MOST_CELLS:,}; use fewer items, or "
         bins = Setting("attribute", "NAME=bins:0,10,20", of="plan", python="Ordered.equal(low, high, 20)")
-        raise ParameterError(Words(few, "such as ", bins))
+        raise ParameterError(Words(few, "wider bins such as ", bins))
 
 
 @dataclass(frozen=True)
