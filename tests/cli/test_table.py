@@ -183,6 +183,25 @@ def test_the_page_is_read_with_any_width_and_by_anybody(width: int, dark: bool, 
         assert page.violations() == []
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("width", [1280, 360])
+def test_long_names_do_not_widen_the_page_and_markup_in_names_is_text(width: int, tmp_path: Path) -> None:
+    long, markup = "q" * 80, '<img src=x onerror="alert(1)">'
+    records = Table({long: ["w" * 80, "</script><script>alert(2)</script>"], markup: [markup, "x"]})
+    scheme = make("CLIQUE", epsilon=3, domain=records)
+    write_tally(tmp_path / "a.tally", scheme.simulate({("w" * 80, markup): 900}, SeededRandom(1)), simulated=True)
+    pages = {}
+    for name, asked in (("two", ["--rows", long, "--columns", markup]), ("one", ["--rows", long])):
+        run("table", tmp_path / "a.tally", *asked, "--out", tmp_path / f"{name}.html")
+        pages[f"/{name}"] = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+    with browsing.site(pages) as url, browsing.page(width=width) as page:
+        for name in pages:
+            page.goto(f"{url}{name}")
+            assert not page.overflows()
+            assert page.messages() == []
+            assert page.evaluate("() => document.querySelectorAll('[onerror], main script').length") == 0
+
+
 @pytest.mark.parametrize("ending", ["png", "svg"])
 def test_pictures_are_drawn(ending: str, tally: Path, tmp_path: Path) -> None:
     out = tmp_path / f"t.{ending}"
@@ -260,6 +279,47 @@ def test_attributes_are_typed_or_listed_in_a_file(tmp_path: Path) -> None:
     assert [each["missing"] for each in json.loads((tmp_path / "c.json").read_text())["domain"]["attributes"]] == [
         False
     ] * 2
+
+
+TOO_MANY_CELLS = (
+    "'a' and 'b' have 4,008,004 cells together, expected at most 1,048,576; use fewer items, or wider bins such as "
+    "--attribute NAME=bins:0,10,20"
+)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "told"),
+    [
+        (["theme=dark,light"], "expected at least two attributes, got one; plan a single question with --label"),
+        (["theme=a,b", "theme=c,d"], "expected distinct names, got 'theme' more than once"),
+        (["theme=dark", "plan=a,b"], "--attribute 'theme=dark': expected at least two labels"),
+        (["theme", "plan=a,b"], "--attribute 'theme': expected a name and its values, such as theme=dark,light"),
+        (["theme=a,missing", "plan=a,b"], "choose another label, or leave out this cell with --no-missing"),
+        (["a=range:0..2000", "b=range:0..2000"], TOO_MANY_CELLS),
+        ([f"q{i}=a,b" for i in range(70)], "number of attributes: expected 2 to 64, got 70"),
+    ],
+)
+def test_attributes_that_make_no_sense_are_refused_in_the_words_of_the_shell(attributes: list[str], told: str) -> None:
+    typed = [word for each in attributes for word in ("--attribute", each)]
+    result = CliRunner().invoke(app, ["plan", *typed, "--users", "1000", "--epsilon", "1"])
+    assert (result.exit_code, told in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["--rows", "them", "--columns", "age"], "--rows: unknown attribute 'them'; did you mean 'theme'?"),
+        (["--rows", "theme", "--columns", "plan"], "--columns: unknown attribute 'plan'"),
+        (["--rows", "theme", "--columns", "theme"], "--columns: expected another attribute than --rows, got the same"),
+        (["--columns", "theme"], "expected --rows NAME"),
+        ([], "expected --rows NAME, and --columns NAME for a table of two; the attributes are theme, age, p<b>an"),
+    ],
+)
+def test_tables_that_make_no_sense_are_refused_in_the_words_of_the_shell(
+    asked: list[str], told: str, tally: Path
+) -> None:
+    result = CliRunner().invoke(app, ["table", str(tally), *asked])
+    assert (result.exit_code, told in result.stderr) == (2, True), result.stderr
 
 
 def test_the_made_up_survey_is_the_same_everywhere_and_fits_its_questions() -> None:

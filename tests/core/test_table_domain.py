@@ -138,6 +138,18 @@ def test_attributes_without_a_cell_for_missing_values_are_chosen_by_name() -> No
         table.encode([(None, "x", 1)])
 
 
+def test_whole_numbers_with_gaps_are_taken_from_pandas_as_whole_numbers_only() -> None:
+    table = Table({"age": 100, "plan": ["free", "paid"]})
+    frame = pandas.DataFrame({"age": [35, None], "plan": ["paid", "free"]})
+    with pytest.raises(
+        DomainError, match=r"item 0.*: 'age': .* got float; in pandas, use Int64 for whole numbers with"
+    ):
+        table.encode(frame)
+    assert (
+        table.encode(frame.astype({"age": "Int64"})).tolist() == table.encode([(35, "paid"), (None, "free")]).tolist()
+    )
+
+
 def test_a_domain_travels_as_json() -> None:
     other = Table({"a": Labels(["x"], other=True), "b": Ordered.dates("2026-01-01", "2026-01-09")}, missing=["a"])
     for table in (SURVEY, other):
@@ -160,3 +172,17 @@ def test_two_attributes_with_too_many_cells_together_are_refused() -> None:
     with pytest.raises(ParameterError, match="'a' and 'b' have 4,000,000 cells together, expected at most 1,048,576"):
         make("CLIQUE", epsilon=1, domain=table)
     assert make("SMP", epsilon=1, domain=table).name == "SMP"
+    with pytest.raises(ParameterError, match="'a' has 2,097,152 cells, expected at most 1,048,576"):
+        make("SMP", epsilon=1, domain=Table({"a": 2**21, "b": 2}, missing=False))
+
+
+def test_attributes_that_devices_refuse_for_one_reason_are_named_together() -> None:
+    told = Table({"theme": ["a", "b"], "plan": ["c", "d"], "age": Ordered(0, 9), "n": 5}, missing=["theme"]).refusals
+    assert told == (
+        "'theme', 'plan' have no item for other values. other=True adds one.",
+        "'age' has no item for missing values. other=True adds one.",
+    )
+    many = Table({f"q{i}": ["a", "b"] for i in range(9)}, missing=False)
+    assert many.refusals == (
+        "'q0', 'q1', 'q2', 'q3', 'q4', 'q5', … have no item for other values. other=True adds one.",
+    )

@@ -1545,7 +1545,7 @@ STATE = [
     fault(
         "unknown-label-becomes-the-first",
         "a value that is not there is counted as one that is",
-        Edit("core.domain.labels:Labels.encode", "index.get(x, missing)", "index.get(x, 0)"),
+        Edit("core.domain.labels:Labels.encode", "repeat(missing)", "repeat(0)"),
         by=detect.domains,
         sees="an unknown label, in bulk is accepted",
     ),

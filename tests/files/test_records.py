@@ -53,8 +53,8 @@ def written(folder: Path, people: Sequence[tuple[Any, ...]]) -> list[Path]:
     return [csv, tsv, lines, table]
 
 
-def codes(path: Path, **options: Any) -> list[int]:
-    return [int(code) for chunk in values(path, domain=SURVEY, **options) for code in SURVEY.encode(chunk.values)]
+def codes(path: Path, *, domain: Table = SURVEY, **options: Any) -> list[int]:
+    return [int(code) for chunk in values(path, domain=domain, **options) for code in domain.encode(chunk.values)]
 
 
 def test_all_formats_have_the_same_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,6 +154,41 @@ def test_columns_that_cannot_be_meant_are_refused(options: dict[str, Any], messa
     path.write_text("theme,wait,age,day\ndark,1,5,\n")
     with pytest.raises(ParameterError, match=message.replace("(", r"\(")):
         values(path, domain=SURVEY, **options)
+
+
+def test_a_field_that_no_line_has_is_refused_and_one_that_is_null_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A name that is spelled otherwise in the whole file would make everybody a user who skipped the question.
+    path = tmp_path / "a.ndjson"
+    person = {"theme": "dark", "wait": 0.5, "day": None}
+    path.write_text(f"{json.dumps(person)}\n" * 1000)
+    expect_equal(monkeypatch, path, domain=SURVEY)
+    with pytest.raises(ValuesError, match="no line has a field 'age'; write null where its value is missing"):
+        codes(path)
+    assert "no line has a field 'age'" in check_values(values(path, domain=SURVEY, faults=Faults()), SURVEY).stopped
+    for age in (5, None):
+        path.write_text(f"{json.dumps(person)}\n" * 1000 + json.dumps(person | {"age": age}))
+        expect_equal(monkeypatch, path, domain=SURVEY)
+        assert len(codes(path)) == 1001
+    path.write_text("not JSON\n" * 3)
+    assert check_values(values(path, domain=SURVEY, faults=Faults()), SURVEY).bad_rows == 3
+
+
+@pytest.mark.parametrize("other", ["true", '["dark"]', '{"secret": 1}', "1.5"])
+def test_a_field_of_another_type_is_named(other: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.ndjson"
+    path.write_text(f'{{"theme": "dark", "age": {other}}}\n')
+    with pytest.raises(ValuesError, match="line 1: 'age': expected a text or a whole number, got") as told:
+        codes(path, domain=Table({"theme": ["dark", "light"], "age": 100}))
+    assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize("other", [[True], [["dark"]], [b"secret"]])
+def test_a_column_of_another_type_is_named(other: list[Any], tmp_path: Path) -> None:
+    parquet.write_table(pyarrow.table({"theme": ["dark"], "age": other}), tmp_path / "a.parquet")
+    with pytest.raises(ValuesError, match=r"parquet: 'age': expected a column of texts or whole numbers, got"):
+        codes(tmp_path / "a.parquet", domain=Table({"theme": ["dark", "light"], "age": 100}))
 
 
 def test_records_are_equal_if_their_values_are() -> None:

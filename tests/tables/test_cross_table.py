@@ -9,6 +9,7 @@ import numpy as np
 import polars
 import pytest
 from matplotlib import pyplot
+from matplotlib.colors import to_rgb
 
 from plausibly import Ordered, ParameterError, SeededRandom, StateError, Table, make
 from plausibly.core.group_numbers import FALSE_ALARM
@@ -45,6 +46,21 @@ def test_margins_are_the_tables_of_single_attributes() -> None:
         assert np.allclose(margin.values, alone.values)
         assert np.allclose(margin.variance, alone.variance)
         assert margin.items.tolist() == alone.items.tolist()
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 2, 2), (4, 4)])
+def test_margins_and_shares_are_known_where_a_users_own_cell_adds_nothing(sizes: tuple[int, ...]) -> None:
+    # With half of the cells in each subset, the variance does not depend on who is in which cell.
+    scheme = make("CLIQUE", epsilon=0.1, domain=table(*sizes), cliques=2)
+    assert scheme.estimator().law_at((0, 1)).own == {}
+    tally = scheme.simulate({(0,) * len(sizes): 200_000}, SeededRandom(1))
+    found = tally.table("q0", "q1")
+    for name, margin in zip(("q0", "q1"), found.margins, strict=True):
+        alone = tally.table(name)
+        assert np.allclose(margin.values, alone.values)
+        assert np.allclose(margin.variance, alone.variance)
+    low, high = found.shares_by("q0").interval()
+    assert low[0] < 1 < high[0]
 
 
 def test_one_attribute_in_order_has_quantiles_and_ranges() -> None:
@@ -180,6 +196,34 @@ def test_charts_are_drawn() -> None:
         pyplot.close(axes.figure)
     with pytest.raises(ParameterError, match="unknown chart 'pie'"):
         found.chart("pie")
+
+
+def contrast(one: Any, other: Any) -> float:
+    """The contrast of two colours by WCAG 2."""
+    colours = np.clip([one, other], 0, 1)
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    dark, light = sorted(linear @ [0.2126, 0.7152, 0.0722])
+    return float((light + 0.05) / (dark + 0.05))
+
+
+def turned(colour: Any) -> Any:
+    """A colour as dark pages show it: invert(0.915) and hue-rotate(180deg) of the style sheet."""
+    inverted = 0.915 - 0.83 * np.asarray(colour)
+    return np.clip(2 * np.array([0.213, 0.715, 0.072]) @ inverted - inverted, 0, 1)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("epsilon", [0.1, 2])
+def test_every_count_in_a_heat_map_is_legible_on_light_and_dark_pages(epsilon: float) -> None:
+    found = make("CLIQUE", epsilon=epsilon, domain=SURVEY, cliques=2).simulate(CROWD, SeededRandom(1))
+    axes = found.table("age", "browser").plot()
+    cells = axes.images[0].to_rgba(axes.images[0].get_array())[..., :3].reshape(-1, 3)
+    inks = [to_rgb(text.get_color()) for text in axes.texts]
+    assert len(inks) == len(cells) == 33
+    for cell, ink in zip(cells, inks, strict=True):
+        assert contrast(cell, ink) >= 4.5
+        assert contrast(turned(cell), turned(ink)) >= 4.5
+    pyplot.close(axes.figure)
 
 
 def test_a_lost_group_of_reports_is_noticed_and_said() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import combinations, product
 from math import log, sqrt
@@ -13,8 +14,10 @@ from bench import cross_tables
 from bench.cross_tables import CROWDS, EPSILONS, INPHT, LEAST, PAIRS, by_law, kept, method, row, thousandths, written
 from bench.table_peers import InpHT, PairsOverOLH
 
+import naive
+from cases import in_turn
 from plausibly import make
-from tables.crowds import YES_OR_NO, counted, latent
+from tables.crowds import YES_OR_NO, counted, latent, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 
@@ -167,3 +170,42 @@ def test_a_row_is_measured_and_drawn() -> None:
     figure = cross_tables.drawn(kept())
     figure.canvas.draw()
     assert [ax.get_title("left") for ax in figure.axes] == list(cross_tables.TITLES.values())
+
+
+# --- the figures for eight yes/no questions at eps = 1 -------------------------------------------------------------
+
+
+@pytest.mark.full
+@in_turn(("together", "error"), [(2, 11.12), (3, 10.84)])
+def test_errors_for_eight_yes_or_no_questions_are_those_of_all_coins(together: int, error: float) -> None:
+    scheme = make("CLIQUE", epsilon=1, domain=table(*YES_OR_NO), cliques=together)
+    twin = naive.Clique(json.loads(scheme.to_json()))
+    # All pairs are alike. A record has both values of one cell of a table, one value of two cells, and none of another,
+    # whatever the record is; the answers to the other six questions do not matter.
+    met = [twin.variance_of_one((*own, *(0, 1) * 3), {0: 0, 1: 0}) for own in ((0, 0), (0, 1), (1, 0), (1, 1))]
+    assert met[1] == met[2]
+    assert met[0] == twin.variance_of_one((0,) * 8, {0: 0, 1: 0})
+    assert scheme.estimator().even_variance(2) == pytest.approx(float(sum(met) / 4), rel=1e-12)
+    assert thousandths(float(sum(met) / 4)) == pytest.approx(error, abs=0.005)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "error", "other"), [("CLIQUE, 3", 10.84, 10.4), (INPHT, 12.53, 14.6), (PAIRS, 24.36, 23.1)]
+)
+def test_a_thousand_collections_know_errors_to_one_percent(name: str, error: float, other: float) -> None:
+    # Within 3.5 standard errors of the law: a false alarm for one of three once in 700 seeds. Figures that a few
+    # collections gave are more than 4 away.
+    users, records, own = 1000, latent(YES_OR_NO, 1000, seed=1), method(name, YES_OR_NO, 1)
+    assert own is not None
+    squares = []
+    for run in range(1000):
+        pairs = [each for each in own.tables(records, seed=run) if len(each[0]) == 2]
+        squares.append(
+            np.mean([((counts - counted(records, YES_OR_NO, *j)) ** 2).mean() for j, counts in pairs]) / users
+        )
+    mean, deviation = float(np.mean(squares)), float(np.std(squares)) / sqrt(len(squares))
+    assert deviation < 0.015 * mean
+    assert by_law(own).two == pytest.approx(error, abs=0.005)
+    assert abs(mean - own.variance(2)) < 3.5 * deviation
+    assert abs(mean - other**2 / 1e6 * 200_000) > 4 * deviation

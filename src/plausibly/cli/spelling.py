@@ -39,7 +39,8 @@ def _setting(setting: Setting, request: Any) -> str:
         name = next((target for target in _TARGETS if getattr(request, target, None) is not None), name)
     if setting.of and type(request).__name__ != f"{setting.of.capitalize()}Options":
         return f"plausibly {setting.of} … {_option(name, value)}"
-    if setting.of or name in {field.name for field in fields(request)}:
+    options = {field.name for field in fields(request)}
+    if setting.of or name in options or (value is False and f"no_{name}" in options):
         return _option(name, value)
     # Otherwise it is a parameter of a scheme, as in OLH:epsilon=1,domain_size=1000.
     return name if value is None else f"{name}={value}"

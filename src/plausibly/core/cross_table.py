@@ -391,7 +391,8 @@ def chosen(choices: Choices, tables: Sequence[Estimated], n: int, **given: Any) 
 def marginal(law: TableLaw, axis: int) -> TableLaw:
     """The law of the table of a single attribute, one of those of this table."""
     only = (axis,)
-    return TableLaw((law.sizes[axis],), {(0,): law.noise[only]}, {((0,), (0,)): law.own[only, only]})
+    # A law leaves out pairs without a factor: a user's own cell may add nothing.
+    return TableLaw((law.sizes[axis],), {(0,): law.noise[only]}, {((0,), (0,)): law.own.get((only, only), 0.0)})
 
 
 def _texts(values: list[Any]) -> list[Any]:

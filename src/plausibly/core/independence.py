@@ -51,8 +51,9 @@ def independence_of(counts: Floats, law: TableLaw, n: int, names: tuple[str, str
     """Test an estimated table of two attributes for independence in the population that the users are drawn from.
 
     A contrast of rows and a contrast of columns give one linear combination of the differences between the counts and
-    those expected from the margins. All of them together have a covariance with two parts: the noise of the reports, by
-    the law of the table, and the random choice of the users. Both are taken at the counts expected under independence.
+    those expected from the margins. All of them together have a covariance with three parts: the noise of the reports,
+    by the law of the table, the random choice of the users, and the product of the noises of both margins. All are
+    taken at the counts expected under independence.
     """
     if n < 1:
         raise StateError("a test of independence needs reports, got none")
@@ -72,6 +73,10 @@ def independence_of(counts: Floats, law: TableLaw, n: int, names: tuple[str, str
     noise = law.covariance(questions, expected, n)
     flat = questions.reshape(degrees, -1)
     covariance = noise + (flat * expected.reshape(-1)) @ flat.T
+    # The expected counts are products of margins. In small crowds, the product of their noises is no small change.
+    every = np.ones(counts.shape)
+    down, across = (law.covariance(each * every, expected, n) for each in (left[:, :, None], right[:, None, :]))
+    covariance += np.kron(down, across) / n**2
     statistic = float(found @ np.linalg.solve(covariance, found))
     return Independence(statistic, degrees, chi_square_tail(statistic, degrees), names)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .bar_chart import BARS, FAINT, INK
+from .bar_chart import BARS
 from .ordered_charts import Caption
 from .table_law import Floats
 from .wording import count_text
@@ -16,7 +16,9 @@ from .wording import count_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LIGHT, _DARK = "#f4f7fa", BARS
+_LIGHT, _DARK = "#f4f7fa", "#93b3d3"
+_INK, _GREY = "#000000", "#505050"
+"""Counts whose interval is above 0, and others: both are legible in every cell, also where a page turns dark."""
 _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb")
 """Paul Tol's colours, which people with colour blindness can tell apart."""
 _NARROWEST = 0.04
@@ -55,14 +57,15 @@ class HeatMap:
         from matplotlib.colors import LinearSegmentedColormap
 
         grid = self.grid
-        top = max(float(grid.counts.max()), 1.0)
-        colours = LinearSegmentedColormap.from_list("counts", [_LIGHT, _DARK])
-        ax.imshow(np.clip(grid.counts, 0.0, None), cmap=colours, vmin=0.0, vmax=top, aspect="auto")
+        # Cells whose interval contains 0 are in the lighter half, however noisy the table is.
+        top = max(float(grid.ends[1].max()), 1.0)
         roomy = not narrow and len(grid.columns) <= _FEW
         counted = len(grid.columns) <= (_COUNTED_NARROW if narrow else _COUNTED)
+        colours = LinearSegmentedColormap.from_list("counts", [_LIGHT, _DARK if counted else BARS])
+        ax.imshow(np.clip(grid.counts, 0.0, None), cmap=colours, vmin=0.0, vmax=top, aspect="auto")
         for (row, column), count in np.ndenumerate(grid.counts):
             low, high = (float(end[row, column]) for end in grid.ends)
-            ink = "white" if count > 0.6 * top else FAINT if low <= 0 <= high else INK
+            ink = _GREY if low <= 0 <= high else _INK
             text = count_text(count) if counted else ""
             if roomy:
                 text += f"\n[{count_text(low)}, {count_text(high)}]"

@@ -47,8 +47,9 @@ class _Repeating(dict[str, Any]):
 class JsonColumn:
     """The values of a field in JSON lines, or of several fields that are joined, in batches; None if null or absent.
 
-    Without a name, all lines are texts or numbers, or objects with the only field of the first object. ``fractions``
-    allows numbers that are not whole, ``lists`` allows lists of texts, which become tuples.
+    A field that no line has is refused. Without a name, all lines are texts or numbers, or objects with the only field
+    of the first object. ``fractions`` allows numbers that are not whole, ``lists`` allows lists of texts, which become
+    tuples.
     """
 
     def __init__(
@@ -64,6 +65,10 @@ class JsonColumn:
         self._fields: list[str] = [] if fields is None else list(fields)
         """The fields to read; none if every line is a text or a number."""
         self._decided = fields is not None
+        self._seen: set[str] = set()
+        """The fields that some line has."""
+        self._objects = False
+        """Whether any line is an object."""
         self._quick = json.JSONDecoder().raw_decode
         self._strict = json.JSONDecoder(object_pairs_hook=_object).raw_decode
 
@@ -73,6 +78,10 @@ class JsonColumn:
             yield from in_order(self._tasks(blocks))
         else:
             yield from (self._by_lines(first, content) for first, content in blocks)
+        for name in self._fields if self._objects else ():
+            if name not in self._seen:
+                absent = f"no line has a field {shown(name)}; write null where its value is missing"
+                raise self._text.source.refused(absent)
 
     def _tasks(self, blocks: Iterator[tuple[int, bytes]]) -> Iterator[partial[Batch]]:
         by_arrow = None
@@ -84,9 +93,11 @@ class JsonColumn:
             yield partial(self._batch, by_arrow, first, content)
 
     def _batch(self, by_arrow: _Arrow, first: int, content: bytes) -> Batch:
-        found = by_arrow.column(content)
+        found, seen = by_arrow.column(content)
         if found is None:
             return self._by_lines(first, content)
+        self._seen.update(seen)
+        self._objects = True
         batch = Batch(range(first, first + len(found)), found)
         absent = [is_absent(value) for value in found.distinct]
         if any(absent):
@@ -147,15 +158,21 @@ class JsonColumn:
         value = self._parsed(written, line)
         if not self._fields:
             return self._text_or_number(value, line)
-        found = [self._text_or_number(_field(self._text, value, name, line), line) for name in self._fields]
+        if isinstance(value, dict):
+            self._seen.update(value.keys() & self._fields)
+            self._objects = True
         if self._joined is None:
-            return found[0]
+            return self._text_or_number(_field(self._text, value, self._fields[0], line), line)
+        found = [
+            self._text_or_number(_field(self._text, value, name, line), line, f"{shown(name)}: ")
+            for name in self._fields
+        ]
         try:
             return self._joined.value(found)
         except SeparatorError as error:
             raise self._text.refused(error.why, line) from None
 
-    def _text_or_number(self, value: object, line: int) -> str | int | float | tuple[str, ...] | None:
+    def _text_or_number(self, value: object, line: int, of: str = "") -> str | int | float | tuple[str, ...] | None:
         if self._lists:
             return self._list_or_text(value, line)
         if value is None or isinstance(value, str):
@@ -167,7 +184,7 @@ class JsonColumn:
         if not isinstance(value, int) or isinstance(value, bool):
             kind = dict if isinstance(value, dict) else type(value)
             expected = "a text or a number" if self._fractions else "a text or a whole number"
-            raise self._text.refused(f"expected {expected}, got {_KINDS[kind]}", line)
+            raise self._text.refused(f"{of}expected {expected}, got {_KINDS[kind]}", line)
         return value
 
     def _list_or_text(self, value: object, line: int) -> str | tuple[str, ...] | None:
@@ -197,11 +214,11 @@ class _Arrow:
             for kind in (pyarrow.string(), pyarrow.int64())
         ]
 
-    def column(self, content: bytes) -> Column | None:
-        """The values of a block, or None if it is not ordinary."""
+    def column(self, content: bytes) -> tuple[Column | None, list[str]]:
+        """The values of a block, or None if it is not ordinary, and the names of the fields that certainly occur."""
         lines = content.count(b"\n") + (not content.endswith(b"\n"))
         if not _is_ordinary(content, lines):
-            return None
+            return None, []
         for kind in self._kinds:
             try:
                 table = self._json.read_json(
@@ -209,13 +226,14 @@ class _Arrow:
                 )
             except self._arrow.ArrowInvalid:
                 continue
+            seen = [name for name in table.column_names if table[name].null_count < len(table)]
             columns = [arrow_column(column.chunks, str(column.type)) for column in table.columns]
             try:
                 found = columns[0] if self._joined is None else self._joined.column(columns)
             except SeparatorError:
-                return None
-            return found if len(found) == lines else None
-        return None
+                return None, []
+            return (found, seen) if len(found) == lines else (None, [])
+        return None, []
 
 
 def _is_ordinary(content: bytes, lines: int) -> bool:

@@ -52,7 +52,8 @@ class ParquetColumn:
     """The values of a Parquet column in batches, with their row numbers from 1; None for null.
 
     The name of the column may be omitted if there is only one. ``binary`` allows a column of bytes, ``numbers`` one of
-    fractions, dates, times or durations, ``lists`` one of lists of texts, which become tuples.
+    fractions, dates, times or durations, ``lists`` one of lists of texts, which become tuples. ``among``: whether it is
+    one of several columns, so that messages name it.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class ParquetColumn:
         binary: bool = False,
         numbers: bool = False,
         lists: bool = False,
+        among: bool = False,
     ) -> None:
         try:
             import pyarrow
@@ -90,7 +92,7 @@ class ParquetColumn:
         self._place = self._found(list(schema.names), column)
         kind = schema.field(self._place).type
         if why := _unfit(kind, binary, numbers, lists):
-            raise self._refused(why)
+            raise self._refused(f"{shown(column)}: {why}" if among else why)
         self._nested = pyarrow.types.is_nested(kind)
         self._name = schema.names[self._place]
 
@@ -246,7 +248,7 @@ class JoinedColumns:
     def __init__(self, source: Source, joined: Joined) -> None:
         self._source, self._joined = source, joined
         self._columns = [
-            ParquetColumn(source, name, numbers=numbers)
+            ParquetColumn(source, name, numbers=numbers, among=True)
             for name, numbers in zip(joined.columns, joined.numbers, strict=True)
         ]
         self.rows = self._columns[0].rows

@@ -296,9 +296,9 @@ def values(
     The suffix determines the format unless ``format`` is given: csv, tsv, ndjson, lines (one value per line) or
     parquet. Text may be compressed with gzip. ``column`` is a name, or a number from 1 if ``header=False``; it may be
     omitted if there is only one column. ``glue`` joins several columns into one. An empty field or line, null, NaN and
-    an absent field are missing values, refused or skipped; an empty text in NDJSON or Parquet is a value. Values are
-    neither stripped nor changed; the domain may normalize them when it encodes them. With ``faults``, bad rows are
-    counted there and left out; without, the first one is refused.
+    an absent field are missing values, refused or skipped; a field that no line has is an error. An empty text in
+    NDJSON or Parquet is a value. Values are neither stripped nor changed; the domain may normalize them when it encodes
+    them. With ``faults``, bad rows are counted there and left out; without, the first one is refused.
 
     Records of a `Table` come from the columns that are named like its attributes, or as ``columns`` says: attribute to
     column. A missing value, also an empty text, is reported as missing; ``missing="skip"`` leaves out users with any.

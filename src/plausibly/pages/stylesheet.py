@@ -136,6 +136,7 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
 """
 
 ANSWERS = """
+body { overflow-wrap: break-word; }
 .picture img.chart { width: 100%; max-width: 46rem; }
 .picture img.tree, .picture img.grid { width: auto; max-width: none; }
 .crossed { width: auto; }
@@ -187,6 +188,7 @@ main:focus { outline: none; }
 .bar form { margin-left: auto; }
 button, input, select, textarea { font: 0.95rem/1.4 var(--sans); color: var(--ink); background: var(--paper); }
 button, input, select, textarea { border: 1px solid var(--soft); border-radius: 0.4rem; padding: 0.4rem 0.8rem; }
+select { max-width: 100%; }
 button { cursor: pointer; background: var(--tint); font-weight: 600; }
 button:hover { border-color: var(--ink); }
 .bar button, .live button { font-weight: 400; font-size: 0.88rem; padding: 0.2rem 0.7rem; color: var(--soft); }

@@ -19,6 +19,7 @@ from ..core.scheme import Scheme
 from ..core.tables_only import TablesOnly
 from ..core.wording import percent, plural
 from ..core.words import Setting, Words
+from ..tables.attributed import expect_few_cells
 from .candidates import Kinds, of_tables
 from .devices import device_notes
 from .needed import SolvedAim, settle
@@ -95,9 +96,12 @@ class TableAim(SolvedAim):
             tuple(CATALOG.values()), cast(Table, self.domain), epsilon, self.limits.most_memory, self.skew
         )
         if not found:
+            sizes = cast(Table, self.domain).sizes
+            largest = sorted(sorted(range(len(sizes)), key=lambda place: sizes[place])[-2:])
+            expect_few_cells(cast(Table, self.domain), tuple(largest))
             raise ParameterError(
-                f"epsilon: {float(epsilon):.3g} is too small for 64-bit probabilities, or two attributes have too many "
-                "cells together; use fewer items or wider bins, or a larger epsilon"
+                f"epsilon: {float(epsilon):.3g} is too small for 64-bit probabilities; use a larger epsilon, fewer "
+                "items or wider bins"
             )
         return [self._option(prediction, n) for prediction in found]
 

@@ -20,10 +20,22 @@ from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.scheme import Encoded, OracleMaker, Scheme
 from ..core.table_law import Axes
 from ..core.wording import shown
+from ..core.words import Setting, Words
 from .residuals import Residuals, Sent
 
 MOST_CELLS = 2**20
 """Largest number of cells that are reported together: their state takes 8 MB."""
+
+
+def expect_few_cells(records: Table, places: Axes) -> None:
+    """Refuse to report these attributes of a record together if they have too many cells for an oracle."""
+    cells = prod(records.sizes[j] for j in places)
+    if cells > MOST_CELLS:
+        names = " and ".join(shown(records.names[j]) for j in places)
+        together = "have {:,} cells together" if len(places) > 1 else "has {:,} cells"
+        few = f"domain: {names} {together.format(cells)}, expected at most {MOST_CELLS:,}; use fewer items, or "
+        bins = Setting("attribute", "NAME=bins:0,10,20", of="plan", python="Ordered.equal(low, high, 20)")
+        raise ParameterError(Words(few, "wider bins such as ", bins))
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,7 @@ class Attributed(Grouped):
         self.check_domain()
         self.prepare()
         for places in self.sets:
-            self._expect_few_cells(places)
+            expect_few_cells(self.records, places)
         if len(self._oracles) > MOST_SCHEMES:
             raise ParameterError(f"cliques: expected at most {MOST_SCHEMES} different numbers of cells, got more")
         super().validate()
@@ -79,15 +91,6 @@ class Attributed(Grouped):
     def part_epsilon(self) -> Fraction:
         """Epsilon of the report of one set of attributes."""
         return self.epsilon
-
-    def _expect_few_cells(self, places: Axes) -> None:
-        cells = prod(self.records.sizes[j] for j in places)
-        if cells > MOST_CELLS:
-            names = " and ".join(shown(self.records.names[j]) for j in places)
-            raise ParameterError(
-                f"domain: {names} have {cells:,} cells together, expected at most {MOST_CELLS:,}; use fewer items, or "
-                "wider bins such as Ordered.equal(low, high, 20)"
-            )
 
     @cached_property
     def _oracles(self) -> dict[int, Bitmaps | Products]:

@@ -105,11 +105,14 @@ def encode_with_missing(domain: Domain, items: object, missing: int) -> Encoded:
     if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and not isinstance(column, np.ma.MaskedArray):
         return domain.encode(column)
     rows = column if isinstance(column, Column) else Column(listed(column))
-    absent = np.array([is_missing(item) for item in rows.distinct], dtype=np.bool_)
+    absent = _missing_places(rows.distinct)
     codes = np.full(len(absent), missing, dtype=np.uint64)
     present = np.flatnonzero(~absent)
     try:
-        codes[present] = domain.encode([rows.distinct[place] for place in present.tolist()])
+        if len(present) == len(codes):
+            codes = domain.encode(rows.distinct)
+        else:
+            codes[present] = domain.encode([rows.distinct[place] for place in present.tolist()])
     except DomainError as error:
         if rows.index is not None:
             # The position is that among all items, and an item that no row has is no error.
@@ -122,6 +125,14 @@ def encode_with_missing(domain: Domain, items: object, missing: int) -> Encoded:
     refused = DomainError(Words(f"item {position}{f' and {more} more' if more else ''}: ", reason))
     refused.position, refused.more, refused.reason = position, more, reason
     raise refused
+
+
+def _missing_places(items: list[Any]) -> npt.NDArray[np.bool_]:
+    # Texts and whole numbers are never missing, and looking at each of a million takes long.
+    rare = {kind for kind in set(map(type, items)) if kind not in (str, int)}
+    if not rare:
+        return np.zeros(len(items), dtype=np.bool_)
+    return np.array([type(item) in rare and is_missing(item) for item in items], dtype=np.bool_)
 
 
 def _column_of(items: object, *, numbers: bool, all_numbers: bool) -> object:

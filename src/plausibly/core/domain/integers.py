@@ -12,13 +12,15 @@ import numpy as np
 from ... import kernels
 from ..arguments import whole_number
 from ..arrangement import Arrangement
+from ..words import Words, kind_of
 from .base import MAX_DOMAIN_SIZE, Encoded, Facts, Items
 from .in_order import InOrder
-from .items import listed, one_dimensional, refuse
+from .items import is_missing, listed, one_dimensional, refuse
 from .registry import register_domain
 from .scales import WholeNumbers
 
 _DIGITS = 20
+_GAPS = "; in pandas, use Int64 for whole numbers with gaps"
 _WRITTEN = re.compile(rf"[0-9]{{1,{_DIGITS}}}")
 
 
@@ -49,11 +51,11 @@ class Integers(InOrder):
             # Element by element: an array made of a mixed list would say "float" of its integers, too.
             given = listed(items)
             if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in set(map(type, given))):
-                refuse(
-                    np.array([isinstance(x, bool) or not isinstance(x, int | np.integer) for x in given]),
-                    expected,
-                    given,
-                )
+                wrong = np.array([isinstance(x, bool) or not isinstance(x, int | np.integer) for x in given])
+                first = given[int(wrong.argmax())]
+                if isinstance(first, float) and not is_missing(first):
+                    refuse(wrong, expected, got=Words(kind_of(first), _GAPS))
+                refuse(wrong, expected, given)
             array = np.array([x if 0 <= x < self.size else self.size for x in given], dtype=np.uint64)
         one_dimensional(array)
         array = np.ascontiguousarray(array)

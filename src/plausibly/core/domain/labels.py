@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class Labels(Normalizing, Listable):
             refuse(wrong, "expected labels that are texts", given)
         missing = self.size - 1 if self.other else self.size
         index = self._index
-        codes = np.fromiter((index.get(x, missing) for x in given), dtype=np.uint64, count=len(given))
+        codes = np.fromiter(map(index.get, given, repeat(missing)), dtype=np.uint64, count=len(given))
         if self.normalize:
             # A label is its own normal form, so only the rest is normalized.
             rest = np.flatnonzero(codes >= len(index)).tolist()

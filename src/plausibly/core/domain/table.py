@@ -23,6 +23,7 @@ from .registry import register_domain
 
 MOST_ATTRIBUTES = 64
 _SHOWN = 6
+_HAS = "it has "
 _PASS_NONE = "pass None for a value that is missing"
 
 
@@ -248,11 +249,11 @@ class Table(Domain):
 
     @property
     def refusals(self) -> tuple[str, ...]:
-        return tuple(
-            Words(f"{shown(attribute.name)}: ", reason)
-            for attribute in self.attributes
-            for reason in attribute.domain.refusals
-        )
+        names: dict[str, list[str]] = {}
+        for attribute in self.attributes:
+            for reason in attribute.domain.refusals:
+                names.setdefault(reason, []).append(shown(attribute.name))
+        return tuple(_about(alike, reason) for reason, alike in names.items())
 
     # --- JSON -------------------------------------------------------------------------------------------------
 
@@ -269,6 +270,15 @@ class Table(Domain):
 
     def client_fields(self) -> dict[str, Any]:
         return {"type": "table", "attributes": [attribute.client_fields() for attribute in self.attributes]}
+
+
+def _about(names: list[str], reason: str) -> Words:
+    # A reason that domains give about themselves, said about the attributes with these names.
+    first, *rest = reason.parts if isinstance(reason, Words) else (reason,)
+    few = ", ".join([*names[:_SHOWN], *["…"] * (len(names) > _SHOWN)])
+    if not isinstance(first, str) or not first.startswith(_HAS):
+        return Words(f"{few}: ", reason)
+    return Words(f"{few} {'has ' if len(names) == 1 else 'have '}{first.removeprefix(_HAS)}", *rest)
 
 
 def _row(text: str) -> list[str]:
