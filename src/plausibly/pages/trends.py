@@ -315,7 +315,11 @@ def trend_page(trend: Trend) -> str:
     first, *others = trend.header()
     rows = [tag("tr", tag("th", first), *(tag("th", visible(name), class_="figure") for name in others))]
     rows += [
-        tag("tr", tag("td", label), *(_cell(text, name) for text, name in zip(texts, others, strict=True)))
+        tag(
+            "tr",
+            tag("td", label, data_name=first),
+            *(_cell(text, name) for text, name in zip(texts, others, strict=True)),
+        )
         for label, *texts in trend.lines()
     ]
     inner = tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:]), class_="stacked")
