@@ -93,6 +93,11 @@ def test_the_command_compares_says_what_each_way_promises_and_saves_the_scheme(t
     assert "bounded by ε = 4, for ever; whether and when a value changed is not protected." in flat
     assert "one change is detected with probability 0.43, at 5 % false alarms" in flat
     assert from_json((tmp_path / "scheme.json").read_text()).epsilon == 4
+    chosen = [*words, "--save", str(tmp_path / "memo.json"), "--way"]
+    assert CliRunner().invoke(app, [*chosen, "memo"]).exit_code == 0
+    assert from_json((tmp_path / "memo.json").read_text()).name == "LOLOHA"
+    assert "--way: unknown 'mem'; did you mean 'memo'?" in CliRunner().invoke(app, [*chosen, "mem"]).stderr
+    assert "--way needs --slots and --save" in CliRunner().invoke(app, [*words, "--way", "memo"]).stderr
     told = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
     assert told["rota"] == 30
     assert from_json(json.dumps(told["scheme"])).epsilon == 4

@@ -13,7 +13,7 @@ from ..core.domain import Domain, Table
 from ..core.errors import ParameterError
 from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.scheme import Scheme
-from ..core.wording import decimal, percent, plural
+from ..core.wording import decimal, nearest, percent, plural, shown
 from ..core.words import Setting, Words
 from .planning import plan
 from .prediction import Prediction
@@ -62,6 +62,13 @@ class RepeatedPlan:
     def scheme(self) -> Scheme:
         """Scheme of the recommended way to repeat the question."""
         return self.best.scheme
+
+    def way(self, name: str) -> Way:
+        """One of the ways to repeat the question, by its name."""
+        named = {each.name: each for each in self.ways}
+        if name not in named:
+            raise ParameterError(Words(Setting("way"), f": unknown {shown(name)}; {nearest(name, named)}"))
+        return named[name]
 
     def half_width(self, way: Way, over: int = 1) -> float | None:
         """Half-width of the 95 % interval of an item that nobody has, as a share of users, in a repeated question.
