@@ -365,6 +365,7 @@ def test_the_epsilon_shown_is_never_below_the_one_delivered() -> None:
         assert Fraction(shown) >= certificate.epsilon
 
 
+@pytest.mark.full
 def test_the_same_scheme_gets_the_same_certificate() -> None:
     first, second = (audit(plausibly.make("FLH", epsilon=3, domain_size=50)) for _ in range(2))
     assert first == second

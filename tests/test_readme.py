@@ -34,6 +34,7 @@ def examples(page: Path) -> int:
 
 
 SLOW = {
+    "README.md",
     "fakes.md",
     "ordered.md",
     "tables.md",

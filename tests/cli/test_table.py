@@ -227,6 +227,7 @@ def test_attributes_named_like_columns_of_numbers_are_told_apart(tmp_path: Path)
     assert (row["low (attribute)"], row["level (attribute)"], row["level"]) == ("a", "c", "0.95")
 
 
+@pytest.mark.full
 def test_large_tables_are_cut_on_the_terminal_only(tmp_path: Path) -> None:
     records = Table({"a": 60, "b": 50}, missing=False)
     write_tally(
@@ -238,6 +239,7 @@ def test_large_tables_are_cut_on_the_terminal_only(tmp_path: Path) -> None:
     assert len((tmp_path / "t.csv").read_text().splitlines()) == 3001
 
 
+@pytest.mark.full
 def test_attributes_are_typed_or_listed_in_a_file(tmp_path: Path) -> None:
     lines = [
         "theme = dark, light",

@@ -92,6 +92,7 @@ def test_padded_fakes_have_the_mean_tally_of_another_honest_crowd() -> None:
     assert (same >= 0).all()
 
 
+@pytest.mark.full
 def test_a_missing_group_and_a_favoured_row_are_seen() -> None:
     values = np.repeat(np.arange(100), crowd(20_000, 100)).tolist()
     reports = SLIDE.privatize(values, rng=SeededRandom(1))

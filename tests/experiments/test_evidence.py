@@ -36,6 +36,7 @@ def rates(evidence: Iterable[Evidence]) -> tuple[float, float]:
     return sum(yes for yes, _ in told) / len(told), sum(no for _, no in told) / len(told)
 
 
+@pytest.mark.full
 def test_a_planted_tie_cannot_be_told() -> None:
     generator = np.random.default_rng(1)
     confirmed, refuted = rates(planted(generator, 1.0).above(1) for _ in range(TRIALS))

@@ -98,6 +98,7 @@ def test_a_library_of_another_source_falls_back_with_a_message(folder: Path) -> 
     assert_fell_back_with_one_warning(load(folder), because="another version of its source")
 
 
+@pytest.mark.full
 def test_a_missing_library_falls_back_with_a_message(folder: Path) -> None:
     (folder / "libplausibly.so").unlink()
     assert_fell_back_with_one_warning(load(folder), because="was not built")

@@ -169,6 +169,7 @@ def test_estimates_made_by_hand_have_no_order_of_their_own() -> None:
     assert made.arranged(2).items.tolist() == [2, 1]
 
 
+@pytest.mark.full
 def test_the_page_of_changes_fits_a_telephone_and_has_the_other_item_last(tmp_path: Path) -> None:
     scheme = make("OUE", epsilon=2, domain=["cat", "dog", "fish"], other=True)
     for number, other in enumerate((1000, 9000)):

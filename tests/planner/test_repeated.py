@@ -82,6 +82,7 @@ def test_impossible_repetitions_are_refused(given: dict[str, Any], words: str) -
         repeated(**asked)
 
 
+@pytest.mark.full
 def test_the_command_compares_says_what_each_way_promises_and_saves_the_scheme(tmp_path) -> None:  # type: ignore[no-untyped-def]
     words = ["plan", "--items", "1000", "--users", "1000000", "--slots", "30", "--lifetime-epsilon", "4"]
     shown = CliRunner().invoke(app, [*words, "--save", str(tmp_path / "scheme.json")])

@@ -171,6 +171,7 @@ def test_more_strings_than_are_drawn_are_counted(pyplot: Any) -> None:
     assert f"and {100 - MOST_TIPS} more" in texts
 
 
+@pytest.mark.full
 def test_what_may_be_luck_is_hollow(pyplot: Any) -> None:
     axes = CASES["luck"].plot_tree()
     assert [line.get_markerfacecolor() for line in axes.lines].count("white") == 1

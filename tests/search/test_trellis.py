@@ -137,6 +137,7 @@ def test_hardly_any_users_are_no_trouble(users: int) -> None:
         assert "0 items from 0 reports" in repr(found)
 
 
+@pytest.mark.full
 def test_what_is_estimated_at_nothing_is_not_found(tally: Any) -> None:
     found = tally.search(k=1000)
     assert len(found) < 1000
