@@ -31,7 +31,7 @@ def test_the_probabilities_of_all_reports_add_up_to_one() -> None:
 
 
 def test_at_the_same_epsilon_for_a_record_sampling_in_public_is_better() -> None:
-    # Fake values are noise: the variance is more than m times as large. By enumeration of the reports, and of the group.
+    # Fake values are noise: the variance is more than m times as large. By enumeration of the reports.
     for size, attributes in ((2, 2), (3, 2), (2, 3)):
         sizes, record = (size,) * attributes, (1,) * attributes
         # The amplified epsilon is 1 if this is asked for; a record then loses just that.
