@@ -47,9 +47,9 @@ def loss(sizes: Sequence[int], epsilon: float, *, changed: int | None = None) ->
 def times_sampling(size: int, attributes: int, epsilon: float) -> float:
     """Variance of the count of a value that nobody has, as a multiple of that from sampling one attribute in public.
 
-    Both through direct encoding, with epsilon for the record: then the amplified one is epsilon itself. A user's part in
-    the count is m/(p - q) times its support, of probability q/m + (1 - 1/m)/d; after public sampling, it is 0 for all
-    users but a share of 1/m, whose support has probability q.
+    Both through direct encoding, with epsilon for the record: then the amplified one is epsilon itself. A user's part
+    in the count is m/(p - q) times its support, of probability q/m + (1 - 1/m)/d; after public sampling, it is 0 for
+    all users but a share of 1/m, whose support has probability q.
     """
     q = 1 / (exp(epsilon) + size - 1)
     support = q / attributes + (1 - 1 / attributes) / size
