@@ -79,6 +79,7 @@ bench: $(VENV)/.dev $(VENV)/.kernels $(BROWSER)/.installed  ## Measure every ora
 	@$(MAKE) --silent $(PEERS)/.installed || echo '· the peers could not be installed; our half of the benchmark runs without them'
 	@$(PY) -m bench.run $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.ordered_speed $(if $(QUICK),--rounds 1) $(if $(KEEP),--output bench/results)
+	@$(PY) -m bench.table_speed $(if $(QUICK),--rounds 1) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.collector $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.browser $(if $(QUICK),--quick) $(if $(KEEP),--output bench/results)
 	@$(PY) -m bench.engines $(if $(QUICK),--reports 1e6 --rounds 1) $(if $(KEEP),--output bench/results)

@@ -30,6 +30,24 @@ def test_the_probabilities_of_all_reports_add_up_to_one() -> None:
     assert sum(fake_data.probability(report, (0, 1, 1), sizes, 1.0) for report in reports) == pytest.approx(1)
 
 
+def test_at_the_same_epsilon_for_a_record_sampling_in_public_is_better() -> None:
+    # Fake values are noise: the variance is more than m times as large. By enumeration of the reports.
+    for size, attributes in ((2, 2), (3, 2), (2, 3)):
+        sizes, record = (size,) * attributes, (1,) * attributes
+        # The amplified epsilon is 1 if this is asked for; a record then loses just that.
+        asked = log((exp(1.0) - 1) / attributes + 1)
+        assert fake_data.loss(sizes, asked) == pytest.approx(1)
+        reports = list(product(range(size), repeat=attributes))
+        support = sum(fake_data.probability(y, record, sizes, asked) for y in reports if y[0] == 0)
+        q = 1 / (exp(1.0) + size - 1)
+        p = exp(1.0) * q
+        fake = support * (1 - support) * (attributes / (p - q)) ** 2
+        # In public: m times (support - q)/(p - q) with probability 1/m, else 0.
+        public = attributes**2 * (q * (1 - q) / (p - q) ** 2) / attributes
+        assert fake_data.times_sampling(size, attributes, 1.0) == pytest.approx(fake / public)
+        assert fake / public > attributes
+
+
 def test_the_script_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
     fake_data.main()
     assert "(2, 2, 2): asked for 1, a record loses 1.82" in capsys.readouterr().out
