@@ -212,7 +212,7 @@ FIGURE = Figure(
         sweeps=[_SWEEP_POWER.name],
         said={one.label: () for one in _SWEEP_POWER.lines},
         columns={
-            "users per fake": lambda mean: f"{mean['gain']:.1f}",
+            "users per fake": lambda mean: f"{round(mean['gain'], 1) + 0:.1f}",  # no -0.0
             "the tally sees it": _percent("alarm by tally"),
             "reports see it": _percent("alarm by reports"),
         },
