@@ -75,12 +75,17 @@ class Browser:
         return f"http://127.0.0.1:{self.port}{place(collection)}"
 
     def report(
-        self, page: browsing.Page, collections: Sequence[Collection], client: str = BUNDLE, **options: Any
+        self,
+        page: browsing.Page,
+        collections: Sequence[Collection],
+        client: str = BUNDLE,
+        value: str = "dog",
+        **options: Any,
     ) -> list[str]:
         """The outcomes of reports to these collections, one after the other; of a refusal, the name of the error."""
         given = {"maxEpsilon": 100, "question": "pets", "patience": 0} | options
         urls = [self.url(each) for each in collections]
-        told: list[str] = page.evaluate(REPORTS, {"client": client, "urls": urls, "options": given})
+        told: list[str] = page.evaluate(REPORTS, {"client": client, "urls": urls, "value": value, "options": given})
         return told
 
     def turns(self, page: browsing.Page, collection: Collection, question: str = "pets") -> dict[str, Any] | None:
@@ -98,12 +103,12 @@ class Browser:
         return told
 
 
-REPORTS = """async ({ client, urls, options }) => {
+REPORTS = """async ({ client, urls, options, value = "dog" }) => {
   const { join } = await import(client);
   const outcomes = [];
   for (const url of urls)
     try {
-      outcomes.push(await (await join(url, options)).report("dog"));
+      outcomes.push(await (await join(url, options)).report(value));
     } catch (error) {
       outcomes.push(error.name);
     }

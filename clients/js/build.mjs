@@ -17,7 +17,8 @@ const NAME = "plausibly-client.min.js";
 // Properties that no page sees. Where an object of the browser has one of these names, the source quotes it.
 const INTERNAL = (
   "ratio publics words bytes signed items hashSeed steps schemes domains normalized known read kind domain sketch base " +
-  "inBytes symbolsOf item randomizer draw weights record client mine bits answer remember"
+  "inBytes symbolsOf item randomizer draw weights record client mine bits answer remember subject price " +
+  "slotOf instead expect methods policy costs"
 ).split(" ");
 
 const bundled = async (contents) => {

@@ -16,14 +16,17 @@ import { refuse } from "./documents.js";
  * @property {() => boolean | Promise<boolean>} [allowed] whether the visitor lets the page report at all
  * @property {number} [patience] seconds for which a report is sent again after a failure; 30
  * @property {boolean} [total] false accepts a scheme that refuses some values
+ * @property {boolean} [memo] true accepts a scheme with a memo, if the client has `repeats`: its epsilon bounds what is
+ *   learned about values, not whether and when a value changed
  *
  * @typedef {object} Facts a report in the ledger
  * @property {string} question
- * @property {string} slot the collection, its series, or its slot in a series with a rota
+ * @property {string} slot the collection, its series, or its slot in a series with a rota or a memo
  * @property {string} collection
  * @property {string} fingerprint
  * @property {string} epsilon
  * @property {Outcome} outcome
+ * @property {string} [memo] everything that the memo of the report depends on
  *
  * @typedef {Facts & { waiting?: { address: string, body: Uint8Array<ArrayBuffer> } }} Entry
  *
@@ -34,6 +37,18 @@ import { refuse } from "./documents.js";
  * @property {() => Promise<import("./rota.js").Turns | undefined>} [turns] of this browser, if the client has a rota
  *
  * @typedef {<T>(change: (entries: Entry[], store: IDBObjectStore) => T | Promise<T>) => Promise<T>} Ledger
+ *
+ * @typedef {object} Repeating what a client adds that lets users report again and again
+ * @property {import("./core.js").Policy} [policy] for the scheme, instead of the usual one
+ * @property {() => number | undefined} version of the database to ask for; undefined for the one that is there
+ * @property {(version: number) => void} expect refuse the version of the database that is there
+ * @property {(document: any, client: import("./core.js").Client, digest: Uint8Array) => string | undefined} slotOf
+ *   a collection in the ledger; undefined for the usual one
+ * @property {(entries: Entry[], store: IDBObjectStore, entry: Entry & Required<Pick<Entry, "waiting">>, value: any) =>
+ *   Promise<(Partial<Entry> & { outcome: Outcome }) | undefined>} instead what there is instead of a new entry, which may
+ *   also be changed before it is paid
+ * @property {(entry: Entry) => boolean} costs whether a report has cost epsilon
+ * @property {(ledger: Ledger) => Partial<Collector>} methods beside those that every client has
  */
 
 // Of all requests of a page that outlive it together.
@@ -80,8 +95,8 @@ const exchange = async (address, options) => {
 };
 
 /** The wire batch of one record: its scheme and a checksum travel along.
- * @param {Uint8Array} fingerprint @param {Uint8Array} record */
-const batchOf = (fingerprint, record) => {
+ * @param {Uint8Array} fingerprint @param {ArrayLike<number> & Iterable<number>} record */
+export const batchOf = (fingerprint, record) => {
   const body = [80, 76, 66, 1, ...fingerprint.slice(0, 16), ...field(1, 2 ** 64), ...record];
   let crc = -1;
   for (const byte of body) {
@@ -107,10 +122,11 @@ export const done = (pending) =>
 /**
  * A function that joins collections with schemes that `load` knows.
  * @param {(json: string, policy?: import("./core.js").Policy) => import("./core.js").Client} load
- * @param {typeof import("./rota.js").rota} [rota] for series with a rota; without it, a series gets one report
+ * @param {(question: string, options: Options) => Repeating} [repeats] `rota` for series with a rota, or `repeats` for memos
+ *   too; without it, a series gets one report
  * @returns {(url: string, options: Options) => Promise<Collector>}
  */
-export const joiner = (load, rota) => async (url, options) => {
+export const joiner = (load, repeats) => async (url, options) => {
   const { href, hostname } = new URL(url, location.href);
   const [here, base, id] =
     /^(https?:[^?#@]+)\/collections\/([\da-f]{64})$/.exec(href) ?? refuse("expected https://host/v1/collections/ID", "TypeError");
@@ -124,7 +140,7 @@ export const joiner = (load, rota) => async (url, options) => {
     question = `host ${hostname}`,
     allowed = () => !wishes.globalPrivacyControl && !(wishes.doNotTrack > 0),
   } = options;
-  const turns = rota?.(question);
+  const turns = repeats?.(question, options);
   const limit = fractionOf(maxEpsilon);
 
   /** The report to the collection, or to its series. @param {Entry[]} entries */
@@ -160,8 +176,8 @@ export const joiner = (load, rota) => async (url, options) => {
     const mine = hexOf(digest);
     // Not merely if there is one: an empty text may be a page's template that was not filled.
     if ((fingerprint ?? mine) !== mine) distrust("scheme of this fingerprint");
-    const client = load(json, { maxEpsilon, total });
-    return { client, digest, mine, window, slot: turns?.slotOf(document) ?? (series === null ? id : `series ${series}`) };
+    const client = load(json, turns?.policy ?? { maxEpsilon, total });
+    return { client, digest, mine, window, slot: turns?.slotOf(document, client, digest) ?? (series === null ? id : `series ${series}`) };
   };
   /** @type {Awaited<ReturnType<typeof fetched>>} */
   let asked;
@@ -178,17 +194,17 @@ export const joiner = (load, rota) => async (url, options) => {
     if (Date.now() >= Date.parse(window.closes)) return { outcome: "closed" };
     const body = batchOf(digest, client.privatize(value));
     const key = hexOf(crypto.getRandomValues(new Uint8Array(16)));
-    /** @type {Entry} */
+    /** @type {Parameters<Repeating["instead"]>[2]} */
     const entry = { question, slot, collection: id, fingerprint: mine, epsilon: client.epsilon.join("/"), outcome: "kept", waiting: { address: `${here}/reports/${key}`, body } };
     return ledger(async (entries, store) => {
-      const first = known(entries);
+      const first = known(entries) ?? (turns && (await turns.instead(entries, store, entry, value)));
       if (first) return first;
-      if (turns && (await turns.isIdle(entries, store))) return { outcome: "not due" };
       if (!fingerprint && entries.length && !entries.some((entry) => entry.fingerprint === mine))
         distrust("scheme seen first for this question");
       // What is left of the total.
       let [a, b] = limit;
-      for (const [c, d] of [entry, ...entries].map(({ epsilon }) => fractionOf(epsilon))) [a, b] = [a * d - c * b, b * d];
+      const costly = turns ? [entry, ...entries].filter(turns.costs) : [entry, ...entries];
+      for (const [c, d] of costly.map(({ epsilon }) => fractionOf(epsilon))) [a, b] = [a * d - c * b, b * d];
       if (a < 0n) refuse(`expected a total epsilon of at most ${maxEpsilon}`, "SpentError");
       store.add(entry);
       return entry;

@@ -17,6 +17,8 @@
  * @property {number[]} [weights] of the groups of users
  * @property {Randomizer} [signed] the same oracle for values with a sign
  * @property {(memo: any, limit: Ratio) => Randomizer} [remember] the same with a user's memo
+ * @property {string} [subject] everything that a memo depends on
+ * @property {Ratio} [price] epsilon of all entries of a memo
  *
  * @typedef {object} Domain
  * @property {number} [items] number of the items, if they are listed; every encoded value is below it

@@ -2,7 +2,7 @@
 
 import { joiner } from "./collector.js";
 import { load } from "./device.js";
-import { rota } from "./rota.js";
+import { repeats } from "./repeats.js";
 
 export { joiner } from "./collector.js";
 export { DeviceError, load, loader, wordSource } from "./device.js";
@@ -10,4 +10,4 @@ export { localHash } from "./hashing.js";
 export { normalized } from "./normalizing.js";
 
 /** Join a collection: fetch and check it, and send again what was not acknowledged. */
-export const join = joiner(load, rota);
+export const join = joiner(load, repeats);

@@ -33,17 +33,19 @@ const lasting = (key, purpose, number) => {
  * A scheme with a memo: `cell` of a value, the lasting `entry` of a cell, and the record of an `answer` from an entry.
  * `subject`: everything that the memo depends on; if that changes, the entries must be independent of the old ones.
  * @param {Document} scheme @param {string} subject @param {Ratio} memoRatio @param {Ratio} ratio @param {Randomizer} answer
- * @param {number} words of an entry
+ * @param {number} words of an entry @param {number} entries that the values of one user can open, at most
  * @param {(value: any, drawn: any[]) => number} cell @param {(cell: number, source: Source) => any} entry
  * @returns {Randomizer}
  */
-const memoised = (scheme, subject, memoRatio, ratio, answer, words, cell, entry) => {
+const memoised = (scheme, subject, memoRatio, ratio, answer, words, entries, cell, entry) => {
   const epsilon = scheme.read("memo_epsilon", fraction(1000n));
   expectWithin(memoRatio, epsilon);
   /** @type {Randomizer} */
   const once = {
     ...answer,
     ratio,
+    subject,
+    price: [epsilon[0] * BigInt(entries), epsilon[1]],
     words: answer.words + words,
     record: (value, drawn, source) => answer.record(entry(cell(value, drawn), source), drawn, source),
     remember(memo, limit) {
@@ -88,6 +90,7 @@ const hashing = (scheme) => {
     ratio,
     answering(size, rows, size, ratio, (entry) => entry, 2, (source, entry) => respond(source, entry, size, keep)),
     2,
+    Math.min(size, items),
     (value, drawn) => drawn.reduce((cell, row, j) => cell | (parity(row & inside(value, items)) << j), 0),
     (cell, source) => respond(source, cell, size, memoKeep),
   );
@@ -106,6 +109,7 @@ const unary = (scheme) => {
     odds(memoKeep, memoFlip, WORD),
     ratio,
     bitmapped(ratio, size, size, (entry, source) => (i) => source.bernoulli(entry[i] ? keep : WORD - keep)),
+    size,
     size,
     (value) => inside(value, size),
     (cell, source) => Array.from({ length: size }, (_, i) => source.bernoulli(i === cell ? memoKeep : memoFlip)),

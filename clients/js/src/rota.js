@@ -7,9 +7,6 @@
 import { distrust, done } from "./collector.js";
 import { wordSource } from "./core.js";
 
-/** @typedef {import("./collector.js").Entry} Entry */
-/** @typedef {import("./collector.js").Ledger} Ledger */
-
 /**
  * @typedef {object} Turns
  * @property {string} series that the question repeats
@@ -17,18 +14,20 @@ import { wordSource } from "./core.js";
  * @property {number} offset of that slot
  */
 
-const VERSION = 2;
+/** The version of a database that has more than reports. */
+export const VERSION = 2;
+export const FREE = "0/1";
 const MOST_SLOTS = 2 ** 31;
 // Behind the reports of the question, whose slots are texts.
 const KEY = ["rota"];
 
 /** @param {unknown} it @param {number} least */
-const isWhole = (it, least) => Number.isSafeInteger(it) && Number(it) >= least && Number(it) < MOST_SLOTS;
+export const isWhole = (it, least) => Number.isSafeInteger(it) && Number(it) >= least && Number(it) < MOST_SLOTS;
 
 /** @returns {never} */
 const another = () => distrust("series and rota seen first for this question");
 
-/** The turns of a question, for `joiner`. @param {string} question */
+/** The turns of a question, for `joiner`. @param {string} question @returns {import("./collector.js").Repeating} */
 export const rota = (question) => {
   /** The series and the rota that the collection belongs to. @type {Omit<Turns, "offset"> & { slot: number } | undefined} */
   let place;
@@ -37,15 +36,12 @@ export const rota = (question) => {
   const kept = (store) => done(store.get([question, KEY]));
 
   return {
-    /** The version of the database to ask for; undefined for the one that is there. */
     version: () => place && VERSION,
 
-    /** @param {number} version of the database that is there */
     expect(version) {
       if (version > VERSION) distrust("version of the ledger");
     },
 
-    /** The slot of a collection in the ledger; undefined without a rota. @param {any} document */
     slotOf({ series, slot, rota: slots }) {
       if (slots == null) return undefined;
       if (!series || typeof series !== "string" || !isWhole(slot, 0) || !isWhole(slots, 2)) distrust("series and slot of a rota");
@@ -54,24 +50,26 @@ export const rota = (question) => {
     },
 
     /**
-     * Whether another slot is this browser's turn. The first call draws the turns.
+     * Nothing is sent in the turns of others. The first call draws the turns.
      *
      * A slot before the last report is over, whatever the clock says now. A question has one series and one rota: a server
      * that could name another would get a second report within the slots of the first.
-     * @param {Entry[]} entries @param {IDBObjectStore} store
      */
-    async isIdle(entries, store) {
+    async instead(entries, store) {
       const before = await kept(store);
-      if (!before && !place) return false;
+      if (!before && !place) return undefined;
       const { series, slots, slot } = place ?? another();
       const turns = before ?? { series, slots, offset: entries.length ? another() : wordSource(1).below(slots) };
       const { offset } = turns;
       if (turns.series !== series || turns.slots !== slots || !isWhole(offset, 0) || offset >= slots) another();
       if (!before) store.add({ question, slot: KEY, ...turns });
-      return slot % slots !== offset || !entries.every((entry) => parseInt(entry.slot) < slot);
+      const isDue = slot % slots === offset && entries.every((entry) => parseInt(entry.slot) < slot);
+      return isDue ? undefined : { outcome: "not due" };
     },
 
-    /** Methods of the collector beside those that every client has. @param {Ledger} ledger */
+    // A report from a memo that was paid before has cost nothing.
+    costs: ({ epsilon, memo }) => !memo || epsilon !== FREE,
+
     methods: (ledger) => ({
       turns: () =>
         ledger(async (_, store) => {

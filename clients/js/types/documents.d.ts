@@ -43,6 +43,14 @@ export type Randomizer = {
      * the same with a user's memo
      */
     remember?: (memo: any, limit: Ratio) => Randomizer;
+    /**
+     * everything that a memo depends on
+     */
+    subject?: string;
+    /**
+     * epsilon of all entries of a memo
+     */
+    price?: Ratio;
 };
 export type Domain = {
     /**
@@ -117,6 +125,8 @@ export type Oracle = {
  * @property {number[]} [weights] of the groups of users
  * @property {Randomizer} [signed] the same oracle for values with a sign
  * @property {(memo: any, limit: Ratio) => Randomizer} [remember] the same with a user's memo
+ * @property {string} [subject] everything that a memo depends on
+ * @property {Ratio} [price] epsilon of all entries of a memo
  *
  * @typedef {object} Domain
  * @property {number} [items] number of the items, if they are listed; every encoded value is below it
