@@ -183,7 +183,11 @@ def test_one_more_report_is_refused(server: Serving, proxy: Proxy, tmp_path: Pat
 
 @pytest.mark.parametrize(
     "change",
-    [{"rota": 1}, {"rota": 2**31}, {"rota": True}, {"rota": "7"}, {"slot": -1}, {"slot": None}, {"series": None}],
+    [
+        *[{"rota": rota} for rota in (0, 1, -1, 2**31, 2**63, True, False, "7", 7.0, [7])],
+        *[{"slot": slot} for slot in (-1, 2**31, 2**63, "1", 1.0, None)],
+        {"series": None},
+    ],
     ids=str,
 )
 def test_a_document_with_a_strange_rota_is_refused(change: dict[str, Any]) -> None:
