@@ -14,13 +14,14 @@ from .baselines import SEARCHES
 from .ceilings import CEILINGS
 from .figures import FIGURES
 from .findings import FINDINGS
+from .poisoned import MEASURED as POISONED
 from .published_rappor import MEASURED, REFUSED
 from .times import TIMED
 from .top_ten import METHODS
 from .variants import SKETCHES
 
 SCHEMES.update({**SEARCHES, **SKETCHES, **REFUSED})
-MEASURES.update({**CEILINGS, **METHODS, **MEASURED, **TIMED})
+MEASURES.update({**CEILINGS, **METHODS, **MEASURED, **POISONED, **TIMED})
 
 EXPERIMENT = Experiment(
     figures=list(FIGURES.values()),

@@ -101,6 +101,8 @@ class _Driver:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
             self._process.kill()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
 
 @cache
@@ -125,6 +127,10 @@ class Page:
     def evaluate(self, function: str, given: object = None) -> Any:
         """What a JavaScript function returns in the page; promises are awaited."""
         return _driver().call(on=self._handle, evaluate=function, **{"with": given})
+
+    def crash(self) -> None:
+        """End the process of the page, whatever it is doing."""
+        _driver().call(on=self._handle, crash=True)
 
     def messages(self) -> list[str]:
         """Console messages and uncaught errors so far."""

@@ -3,6 +3,11 @@
 Without Java, all tests but those of Spark run, and the last line says so; where ``CI`` is set, they fail.
 """
 
+import atexit
+import gc
+import re
+import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -13,6 +18,7 @@ from tree import ROOT, untracked
 
 settings.register_profile("quick", max_examples=25)
 
+_ALL_FULL = re.compile(r"^pytestmark = .*pytest\.mark\.full\b", flags=re.MULTILINE)
 _BEFORE = pytest.StashKey[set[str]]()
 _LEFT = pytest.StashKey[list[str]]()
 
@@ -20,6 +26,33 @@ _LEFT = pytest.StashKey[list[str]]()
 def pytest_configure(config: pytest.Config) -> None:
     if "not full" in config.getoption("markexpr"):
         settings.load_profile("quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    # A quick run does not even import the files that are full as a whole, and the web servers that they need.
+    if "not full" in config.getoption("markexpr") and collection_path.match("test_*.py"):
+        return bool(_ALL_FULL.search(collection_path.read_text(encoding="utf-8"))) or None
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    # Modules and tests live as long as the process. Searching them for garbage, while they are made, ever after and at
+    # the end, would take a sixth of the time of the quick tests.
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000)
+        gc.enable()
+        atexit.register(_thaw)
+
+
+def _thaw() -> None:
+    # DuckDB complains of objects that are still there at the end.
+    if "duckdb" in sys.modules:
+        gc.unfreeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

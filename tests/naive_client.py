@@ -471,6 +471,7 @@ def private_bits(scheme: Fields) -> tuple[int, int]:
     return _keep(eps, N - flip, flip), N - _keep(eps, keep, N - keep)
 
 
+@cache
 def _best_threshold(eps: Fraction) -> Fraction:
     def variance(theta: Fraction) -> Fraction:
         p, q = (Fraction(each, N) for each in _noisy_bits(eps, theta))

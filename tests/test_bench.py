@@ -299,6 +299,7 @@ def test_the_guide_states_what_was_measured_of_the_collector() -> None:
         assert seen[key]["holds"] == ("**" not in stated)
 
 
+@pytest.mark.full
 def test_pictures_show_results_and_no_goals() -> None:
     from bench import figures
 

@@ -62,12 +62,14 @@ BEFORE_ORDER = SMALL | {"searches": "searches"}
 LATER = {name: name for name in ("normalizing", "ordered", "tables", "memos")} | {"orderedSchemes": "ordered-schemes"}
 
 
-def size_of(families: dict[str, str], *, sends: bool) -> int:
-    """Bytes of a page's client with some families, minified and gzipped."""
+def size_of(families: dict[str, str], *, sends: bool, repeats: bool = False) -> int:
+    """Bytes of a page's client with some families, minified and gzipped; ``repeats``: with the rota."""
     lines = [f'import {{ {name} }} from "./{module}.js";' for name, module in families.items()]
     lines += ['import { loader } from "./core.js";', f"export const load = loader({', '.join(families)});"]
     if sends:
-        lines += ['import { joiner } from "./collector.js";', "export const join = joiner(load);"]
+        lines += ['import { joiner } from "./collector.js";', f"export const join = joiner(load{', rota' * repeats});"]
+    if repeats:
+        lines += ['import { rota } from "./rota.js";']
     build = browsing.CLIENT / "build.mjs"
     made = browsing.run_node(build, str(browsing.TOOLS), ".", "print", given="\n".join(lines))
     return len(gzip.compress(made.encode(), 9, mtime=0))
@@ -76,6 +78,7 @@ def size_of(families: dict[str, str], *, sends: bool) -> int:
 @pytest.mark.full
 def test_pages_load_few_bytes() -> None:
     assert size_of(BEFORE_ORDER, sends=True) <= 8 * KILOBYTE
+    assert size_of(SMALL, sends=True) <= 6.5 * KILOBYTE
     assert size_of(SMALL, sends=False) <= 5 * KILOBYTE
 
 
@@ -91,6 +94,16 @@ def test_a_later_family_adds_few_bytes(family: str) -> None:
     assert 0 < added_by(family) <= 1.5 * KILOBYTE
 
 
+@cache
+def added_by_the_rota() -> int:
+    return size_of(BEFORE_ORDER, sends=True, repeats=True) - size_of(BEFORE_ORDER, sends=True)
+
+
+@pytest.mark.full
+def test_the_rota_adds_few_bytes() -> None:
+    assert 0 < added_by_the_rota() <= 1.5 * KILOBYTE
+
+
 GUIDE = (browsing.CLIENT.parents[1] / "docs" / "browser.md").read_text(encoding="utf-8")
 
 
@@ -98,9 +111,9 @@ GUIDE = (browsing.CLIENT.parents[1] / "docs" / "browser.md").read_text(encoding=
 def test_the_guide_states_the_bytes() -> None:
     table = GUIDE.partition("| modules |")[2].partition("\n\n")[0]
     stated = [int(number.replace(",", "")) for number in re.findall(r"\b\d[\d,]*\b", table)]
-    sizes = [size_of(SMALL, sends=False), size_of(BEFORE_ORDER, sends=False), size_of(BEFORE_ORDER, sends=True)]
+    sizes = [size_of(families, sends=sends) for families in (SMALL, BEFORE_ORDER) for sends in (False, True)]
     # Another version of zlib may pack a little better or worse.
-    assert stated == pytest.approx([*sizes, *map(added_by, LATER)], rel=0.01)
+    assert stated == pytest.approx([*sizes, *map(added_by, LATER), added_by_the_rota()], rel=0.01)
 
 
 def test_the_guide_has_every_message_and_every_name() -> None:

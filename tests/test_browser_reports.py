@@ -184,7 +184,7 @@ def test_a_report_is_one_request_without_cookie_referrer_or_identifier(server: S
 
 
 def test_three_tabs_send_one_report(server: Serving, visitor: Visitor) -> None:
-    question = asked(server)
+    question = asked(server, smallest_batch=1000)
     tabs = [visitor.visit(url_of(server, question)) for _ in range(3)]
     for tab in tabs:
         ready(tab)

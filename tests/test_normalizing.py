@@ -150,6 +150,7 @@ def test_the_two_clients_lower_every_code_point_alike() -> None:
     assert json.loads(told) == [device.normalized(text, ["lower"])]
 
 
+@pytest.mark.full
 def test_spaces_are_what_python_or_javascript_strips() -> None:
     python = {chr(point) for point in range(LAST) if chr(point).isspace()}
     (told,) = answers(

@@ -101,6 +101,7 @@ def test_noise_cannot_be_predicted_from_reports_seen_before(name: str, monkeypat
     assert keys[0] != keys[1]
 
 
+@pytest.mark.full
 def test_forked_workers_do_not_repeat_each_other_s_noise() -> None:
     """Forked workers inherit the generator's state and repeat each other's noise."""
     scheme = make("OLH", epsilon=1, domain_size=9)

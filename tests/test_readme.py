@@ -34,6 +34,10 @@ def examples(page: Path) -> int:
 
 
 SLOW = {
+    "README.md",
+    "fakes.md",
+    "ordered.md",
+    "tables.md",
     "sketches.md",
     "planning.md",
     "student.md",

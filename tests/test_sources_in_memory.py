@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -22,6 +22,11 @@ NUMBERS = [3, 0, 7]
 PETS = make("OLH", epsilon=1, domain=["cat", "dog", "fish"])
 DIGITS = make("DE", epsilon=1, domain_size=8)
 ANY = make("CM", oracle=make("OLH", epsilon=1, domain_size=8), rows=2, domain=Keys())
+
+
+def duckdb() -> Any:
+    """DuckDB, which is not imported while tests are collected: see tests/conftest.py."""
+    return importlib.import_module("duckdb")
 
 
 class Interchanged:
@@ -53,8 +58,8 @@ def frames(values: list[Any]) -> list[Any]:
         column.to_frame(),
         pl.concat([column[:1], column[1:]], rechunk=False),
         pl.Series("value", [values[0], *values])[1:],
-        duckdb.from_arrow(table),
-        duckdb.from_arrow(table).to_arrow_table(),
+        duckdb().from_arrow(table),
+        duckdb().from_arrow(table).to_arrow_table(),
         pd.Series(values),
         pd.DataFrame({"value": values}, index=range(5, 5 + len(values))),
         pd.Series(values, dtype=pd.ArrowDtype(table["value"].type)),
@@ -142,7 +147,7 @@ def test_records_are_added_without_an_object_for_each(monkeypatch: pytest.Monkey
     reports = PETS.privatize(WORDS * 100)
     records = pa.Array.from_buffers(pa.binary(reports.itemsize), len(reports), [None, pa.py_buffer(reports)])
     table = pa.table({"report": records})
-    relation = duckdb.from_arrow(table)
+    relation = duckdb().from_arrow(table)
     assert len(relation) == len(reports)
     expected = PETS.accumulator()
     expected.add(reports)
@@ -159,7 +164,7 @@ def test_tables_of_several_columns_are_refused_with_the_fix() -> None:
     table = pa.table({"pet": WORDS, "age": [1, 2, 3, 4, 5]})
     several = [
         pl.from_arrow(table),
-        duckdb.from_arrow(table),
+        duckdb().from_arrow(table),
         table,
         Interchanged(table),
         Exported(table.to_batches()[0]),
@@ -176,28 +181,28 @@ def test_missing_values_are_named_by_their_position() -> None:
     for given in (
         pl.Series(["cat", None]),
         pl.Series(["cat", None]).to_frame(),
-        duckdb.sql("SELECT unnest(['cat', NULL])"),
+        duckdb().sql("SELECT unnest(['cat', NULL])"),
         pd.Series(["cat", None]),
         pd.Series(["cat", None], dtype="category"),
         pl.Series(["cat", None], dtype=pl.Categorical),
     ):
         with pytest.raises(DomainError, match="item 1: expected labels that are texts, got a missing value"):
             PETS.privatize(given)
-    for given in (pl.Series([1, None]), duckdb.sql("SELECT unnest([1, NULL])"), pd.Series([1, None], dtype="Int64")):
+    for given in (pl.Series([1, None]), duckdb().sql("SELECT unnest([1, NULL])"), pd.Series([1, None], dtype="Int64")):
         with pytest.raises(DomainError, match=r"item 1: expected integers in .*, got a missing value"):
             DIGITS.privatize(given)
     size = PETS.report_dtype.itemsize
-    for given in (pl.Series([bytes(size), None]), duckdb.sql(f"SELECT unnest(['{'x' * size}'::BLOB, NULL])")):
+    for given in (pl.Series([bytes(size), None]), duckdb().sql(f"SELECT unnest(['{'x' * size}'::BLOB, NULL])")):
         with pytest.raises(ReportError, match=f"expected a column of records of {size} bytes, got missing values"):
             PETS.accumulator().add(given)
 
 
 def test_empty_tables_have_no_reports() -> None:
-    nothing = duckdb.sql("SELECT 'cat' AS pet WHERE false")
+    nothing = duckdb().sql("SELECT 'cat' AS pet WHERE false")
     for given in (pl.Series([], dtype=pl.String), nothing, nothing.pl(), pd.Series([], dtype=str)):
         assert len(PETS.privatize(given)) == 0
     tally = PETS.accumulator()
-    for given in (pl.Series([], dtype=pl.Binary), duckdb.sql("SELECT ''::BLOB AS report WHERE false")):
+    for given in (pl.Series([], dtype=pl.Binary), duckdb().sql("SELECT ''::BLOB AS report WHERE false")):
         tally.add(given)
     assert len(tally) == 0
 

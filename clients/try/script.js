@@ -148,7 +148,7 @@ const showReport = () => {
   const fair =
     most === least
       ? "This byte is equally likely under every secret: it reveals nothing at all."
-      : `The likeliest secret makes this byte ${times} times as likely as the least likely one. No byte can exceed ${Math.exp(now.epsilon).toFixed(2)}, which is e to the power of ε.`;
+      : `This byte is ${times} times as likely under the likeliest secret as under the least likely. The limit for every byte is ${Math.exp(now.epsilon).toFixed(2)}: e to the power of ε.`;
   write("odds", fair);
   return `The byte is ${byte.toString(16).padStart(2, "0")}: ${listed(names)}. ${truth} ${fair}`;
 };
@@ -284,7 +284,7 @@ const forget = () => {
   crowd = undefined;
   at("chart").setAttribute("aria-busy", "false");
   at("progress").value = 0;
-  write("count", "Expected");
+  write("count", "No reports yet");
   write("told", "The bands show how far estimates will stray from the truth. Let the people report to see them.");
 };
 

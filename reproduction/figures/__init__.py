@@ -15,6 +15,7 @@ from . import (
     extra6,
     extra7,
     extra8,
+    extra9,
     fig1,
     fig2,
     fig3,
@@ -33,6 +34,6 @@ from . import (
 from .looks import with_looks
 
 _FIGURES = (fig1, fig2, fig3, fig4, fig5, fig6, fig7, fig8, fig9, fig10, fig11)
-_MODULES = (*_FIGURES, table1, table2, extra1, extra2, extra3, extra4, extra5, extra6, extra7, extra8, times)
+_MODULES = (*_FIGURES, table1, table2, extra1, extra2, extra3, extra4, extra5, extra6, extra7, extra8, extra9, times)
 
 FIGURES: Mapping[str, Figure] = {module.FIGURE.name: with_looks(module.FIGURE) for module in _MODULES}

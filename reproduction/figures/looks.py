@@ -58,6 +58,20 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     "HAAR": ("#222222", "D"),
     "HAAR, monotone": ("#222222", "D"),
     "SW, EMS": ("#dd6611", "*"),
+    "random items": ("#117733", "o"),
+    "random reports": ("#ee7733", "s"),
+    "maximal gain": ("#cc3311", "D"),
+    "no defence": ("#cc3311", "D"),
+    "usual intervals": ("#cc3311", "D"),
+    "normalization": ("#ee7733", "s"),
+    "itemsets": ("#0077bb", "^"),
+    "after itemsets": ("#0077bb", "^"),
+    "itemsets, then normalization": ("#66aad7", "v"),
+    "conditional probabilities": ("#222222", "p"),
+    "after conditional probabilities": ("#222222", "p"),
+    "despite_fakes": ("#117733", "*"),
+    "tally.diagnose": ("#997700", "<"),
+    "diagnose_reports": ("#117733", "*"),
 }
 """Colour and mark by label. Shades of one colour belong to one method with several parameters."""
 

@@ -1,4 +1,4 @@
-"""The findings of the paper's sections 4 to 9, and our own: each claim is a named predicate over the rows."""
+"""The findings of the paper's sections 4 to 9, those of others and our own: each is a named predicate over the rows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from plausibly.experiments import Curves, Finding, Verdict
 
-from . import oracles, ordered, postprocessing, rappor, searches, sketches, times
+from . import fakes, oracles, ordered, postprocessing, rappor, searches, sketches, times
 
-_FILES = (oracles, rappor, sketches, postprocessing, searches, times, ordered)
+_FILES = (oracles, rappor, sketches, postprocessing, searches, times, fakes, ordered)
 _MODEL = "Measured on a model of the paper's log."
 
 
@@ -24,7 +24,7 @@ def _naming_the_model(finding: Finding) -> Finding:
 FINDINGS: tuple[Finding, ...] = tuple(
     sorted(
         (_naming_the_model(finding) for file in _FILES for finding in file.FINDINGS),
-        key=lambda finding: (finding.ours, [int(number) for number in finding.section.split(".") if number]),
+        key=lambda finding: (finding.ours, finding.source, [int(n) for n in finding.section.split(".") if n]),
     )
 )
-"""Every claim, in the paper's order; then our own."""
+"""Every claim, in the paper's order; then those of other publications, then our own."""

@@ -1850,6 +1850,8 @@ class Memoised:
     public_words: int
     memo_words: int
     """Number of words of one entry of the memo."""
+    memo_entries: int
+    """The most entries that the values of one user can open."""
     record_bytes: int
     subject: str
     """Everything that the memo depends on. If that changes, the entries must be independent of the old ones."""
@@ -1896,6 +1898,7 @@ class MemoisedHashing(Memoised):
         self.hash_bits = self.public_words = scheme.whole("hash_bits", 1, 8)
         self.size = 1 << self.hash_bits
         self.memo_keep, self.keep = scheme.threshold("memo_keep"), scheme.threshold("keep")
+        self.memo_entries = min(self.size, self.items)
         self.memo_words = 2
         self.words = self.hash_bits + 4
         self.record_bytes = self.hash_bits * field_bytes(self.order) + field_bytes(self.size)
@@ -1934,7 +1937,7 @@ class MemoisedUnary(Memoised):
 
     def __init__(self, scheme: Document) -> None:
         super().__init__(scheme)
-        self.size = self.memo_words = scheme.size
+        self.size = self.memo_entries = self.memo_words = scheme.size
         self.memo_keep, self.memo_flip = scheme.threshold("memo_keep"), scheme.threshold("memo_flip")
         self.keep = scheme.threshold("keep")
         self.words = 2 * self.size

@@ -2,7 +2,8 @@
 //
 // {"on": handle, "call": method, "with": [...]}: a method of a playwright object; handle 0 is the browser. A page or a
 // context in the answer becomes a new handle. {"on": page, "evaluate": function text, "with": argument} runs a function in
-// the page. {"on": page, "seen": true}: console messages, errors and requests of the page so far.
+// the page. {"on": page, "seen": true}: console messages, errors and requests of the page so far. {"on": page, "crash":
+// true}: its process ends, whatever it is doing.
 
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -25,11 +26,14 @@ const browser = await chromium.launch({
 
 const objects = [browser];
 const seen = new Map();
+const sessions = new Map();
 
 // What a page says and asks for, from its first byte on.
 const watch = (page) => {
   const found = { messages: [], requests: [] };
   seen.set(page, found);
+  // While the page can answer: the process of one that hangs can still be ended.
+  sessions.set(page, page.context().newCDPSession(page).catch(() => null));
   page.on("console", (message) => found.messages.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => found.messages.push(`uncaught: ${error.message}`));
   page.on("request", (request) => found.requests.push(request));
@@ -57,8 +61,15 @@ const plain = (call, made) => {
   return Buffer.isBuffer(made) ? null : made;
 };
 
-const answer = async ({ on, call, evaluate, seen: asked, with: given }) => {
+const crash = async (page) => {
+  const gone = new Promise((go) => page.once("crash", () => go()));
+  (await sessions.get(page)).send("Page.crash").catch(() => {}); // a process that has ended does not answer
+  await gone;
+};
+
+const answer = async ({ on, call, evaluate, crash: ends, seen: asked, with: given }) => {
   const object = objects[on];
+  if (ends) return crash(object);
   if (asked) {
     const { messages, requests } = seen.get(object);
     return { messages, requests: await Promise.all(requests.map(described)) };

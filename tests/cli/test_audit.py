@@ -35,6 +35,7 @@ def test_the_certificate_is_printed() -> None:
     assert "epsilon <= 1, attained" in shown
 
 
+@pytest.mark.full
 def test_json_has_the_exact_numbers() -> None:
     code, shown, _ = run("DE:epsilon=1,domain_size=100000", "--json")
     found, certificate = json.loads(shown), audit(make("DE", epsilon=1, domain_size=100_000))

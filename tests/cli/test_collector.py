@@ -36,6 +36,7 @@ def told(*words: str) -> Any:
     return json.loads(ended.stdout)
 
 
+@pytest.mark.full
 def test_a_collection_is_created_listed_closed_and_deleted(folder: Path) -> None:
     create = ("collections", "create", "collector", "--scheme", "scheme.json", "--minimum", "3")
     (made,) = told(*create, "--name", "pets")

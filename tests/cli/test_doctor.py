@@ -68,6 +68,7 @@ def test_module_and_version_work_from_the_shell() -> None:
     assert plausibly.__version__ == importlib.metadata.version("plausibly")
 
 
+@pytest.mark.full
 def test_importing_the_package_loads_no_command_line_library() -> None:
     code = "import sys, plausibly; plausibly.make; assert not {'typer', 'rich', 'pydantic'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -154,6 +154,7 @@ REFUSED = "Devices refuse this scheme unless told otherwise: it has no item for 
 LARGE = "Devices refuse ε above 8 unless the application allows it, or knows the scheme by its fingerprint."
 
 
+@pytest.mark.full
 @in_turn("domain", ["--label a --label b", "--alphabet abc --length 4"])
 def test_a_scheme_that_devices_refuse_is_told_with_the_remedy(domain: str, tmp_path: Path) -> None:
     for other in ([], ["--other"]):
@@ -275,6 +276,7 @@ def test_steps_that_make_no_sense_end_with_2_and_a_message(arguments: str, messa
     assert message in told
 
 
+@pytest.mark.full
 @in_turn(
     ("words", "domain"),
     [

@@ -97,6 +97,7 @@ def test_many_items_are_shown_in_bins_and_files_have_all_items(tmp_path: Path) -
     assert "estimate" in run(tally, "--top", "5")
 
 
+@pytest.mark.full
 def test_a_lost_group_is_said_on_the_terminal_and_in_json(tmp_path: Path) -> None:
     scheme = make("SLIDE", epsilon=2, domain=Ordered(0, 120))
     reports = scheme.privatize(np.arange(3_000) % 121, SeededRandom(1))

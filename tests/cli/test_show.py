@@ -138,6 +138,7 @@ def test_normalizing_is_told_in_words(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.full
 def test_a_shuffler_adds_a_section_with_its_terms() -> None:
     code, shown, _ = run("HM:epsilon=3,domain_size=1000", "--shuffled", 10_000)
     words = " ".join(shown.split())

@@ -33,15 +33,21 @@ def loaded(*words: str) -> str:
     return ended.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("words", [["--version"], ["--help"], []], ids=["version", "help", "no command"])
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(["--version"], marks=pytest.mark.full), pytest.param(["--help"], marks=pytest.mark.full), []],
+    ids=["version", "help", "no command"],
+)
 def test_neither_the_version_nor_the_list_of_commands_loads_numpy(words: list[str]) -> None:
     assert loaded(*words) == "[]"
 
 
+@pytest.mark.full
 def test_a_misspelt_command_is_refused_without_loading_any() -> None:
     assert loaded("colect") == "[]"
 
 
+@pytest.mark.full
 def test_no_help_page_of_a_command_loads_numpy() -> None:
     # One process for all: a module that any of them loads stays loaded.
     commands = [name for panel in SUMMARIES.values() for name in panel]

@@ -54,6 +54,7 @@ def test_from_a_file_of_answers_to_a_table(tmp_path: Path) -> None:
     assert (shown["reports"], shown["simulated"]) == (3000, True)
 
 
+@pytest.mark.full
 def test_from_a_file_of_lists_to_counts_of_all_items(tmp_path: Path) -> None:
     reports = tmp_path / "r.parquet"
     (tmp_path / "items.txt").write_text("Maps\nMail\n")
@@ -140,6 +141,7 @@ def test_a_row_of_hardly_anybody_has_no_shares(tmp_path: Path) -> None:
     assert re.search(r"^y +\? +\?$", run("table", tmp_path / "a.tally", "--rows", "a", "--columns", "b"), re.MULTILINE)
 
 
+@pytest.mark.full
 def test_one_attribute_is_an_ordinary_answer(tally: Path, tmp_path: Path) -> None:
     library = read_tally(tally, allow_simulated=True).table("age")
     shown = json.loads(run("table", tally, "--rows", "age", "--json", "--out", tmp_path / "age.html"))
@@ -152,6 +154,7 @@ def test_one_attribute_is_an_ordinary_answer(tally: Path, tmp_path: Path) -> Non
     assert asked["quantiles"][0]["value"] == library.quantiles([0.5]).values[0]
 
 
+@pytest.mark.full
 def test_the_page_has_every_number_and_loads_nothing(tally: Path, tmp_path: Path) -> None:
     out = tmp_path / "t.html"
     words = ("--title", "A & <b>", "--unit", "households")
@@ -228,6 +231,7 @@ def test_attributes_named_like_columns_of_numbers_are_told_apart(tmp_path: Path)
     assert (row["low (attribute)"], row["level (attribute)"], row["level"]) == ("a", "c", "0.95")
 
 
+@pytest.mark.full
 def test_large_tables_are_cut_on_the_terminal_only(tmp_path: Path) -> None:
     records = Table({"a": 60, "b": 50}, missing=False)
     write_tally(
@@ -239,6 +243,7 @@ def test_large_tables_are_cut_on_the_terminal_only(tmp_path: Path) -> None:
     assert len((tmp_path / "t.csv").read_text().splitlines()) == 3001
 
 
+@pytest.mark.full
 def test_attributes_are_typed_or_listed_in_a_file(tmp_path: Path) -> None:
     lines = [
         "theme = dark, light",

@@ -16,7 +16,7 @@ def main() -> None:
     def die() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    collector = Collector(url, max_epsilon=max_epsilon, ledger=ledger, patience=5)
+    collector = Collector(url, max_epsilon=max_epsilon, ledger=ledger, patience=5, memo=True)
     with Steps(int(die_at), die) as steps:
         outcome = collector.report(value)
     print(outcome.value, steps.count)

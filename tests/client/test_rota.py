@@ -31,7 +31,7 @@ pytestmark = pytest.mark.full
 
 ITEMS = Labels(["cat", "dog"], other=True)
 SCHEME = make("OLH", epsilon=1, domain=ITEMS)
-ROTA, LENGTH, STEPS = 3, 9, 16
+ROTA, LENGTH, STEPS = 3, 9, 22
 TESTS = Path(__file__).parents[1]
 
 
@@ -242,11 +242,12 @@ def test_every_offset_is_drawn() -> None:
 # --- misfortunes ---------------------------------------------------------------------------------------------------
 
 Call = tuple[int, int, str, str, bool]
+OFTEN_NONE = ("",) * len(FAULTS) + FAULTS  # a fault of the first request ends a call before most steps
 CALLS = st.tuples(
     st.integers(0, LENGTH - 1),  # the slot, by a clock that jumps in both directions
-    st.integers(0, STEPS),  # the step at which the process ends; 0 and those that are not reached: it does not
-    st.sampled_from(FAULTS),
-    st.sampled_from(FAULTS),
+    st.sampled_from(range(STEPS + 1)),  # where the process ends; 0 and steps that are not reached: it does not
+    st.sampled_from(OFTEN_NONE),
+    st.sampled_from(OFTEN_NONE),
     st.booleans(),  # report or resend
 )
 
@@ -262,7 +263,7 @@ def test_no_window_has_two_reports_whatever_happens(server: Serving, proxy: Prox
         survive(server, proxy, calls, crashes)
 
     holds()
-    assert len(set(crashes)) >= 5
+    assert len(set(crashes)) >= 10
 
 
 def survive(server: Serving, proxy: Proxy, calls: list[Call], crashes: list[int]) -> None:

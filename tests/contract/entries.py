@@ -134,7 +134,18 @@ SCHEMES["CS over HM-signs on coefficients"] = plausibly.make(
     domain=DOMAINS["integers"],
 )
 
-_RARE = {label for label in SCHEMES if "-labels" in label and not label.startswith("OLH")}
+
+def _siblings(name: str) -> list[str]:
+    """The entries that share most of their code with this one: their classes have the same parent."""
+    parent = plausibly.CATALOG[name].__mro__[1]
+    return [name] if parent is Scheme else [each for each in NAMES if plausibly.CATALOG[each].__mro__[1] is parent]
+
+
+# The sketches are taken on the oracles that they are combined with, the searches by what they send.
+_ALONE = [name for name in NAMES if name not in (*SKETCHES, *SEARCHES)]
+_LIKE_OTHERS = {name for name in _ALONE if name != max(_siblings(name), key=lambda each: len(settable(each)))}
+_RARE = {label for label in SCHEMES if label.partition("-")[0] in _LIKE_OTHERS}
+_RARE |= {label for label in SCHEMES if "-labels" in label and not label.startswith("OLH")}
 for _two_sent in (False, True):
     _searches = [name for name in SEARCHES if (len(SCHEMES[f"{name}-strings"].groups[0]) > 1) == _two_sent]
     _RARE |= {f"{name}-strings" for name in _searches[1:]}
@@ -150,7 +161,8 @@ def is_linear(scheme: Scheme) -> bool:
 
 
 # Importing what a regression needs takes seconds: such schemes belong to the full tests. So do labels, but for one.
-# Of the searches the quick tests take one that sends one thing, and one that sends two.
+# Of entries that share their code the quick tests take the one with most parameters; of the searches one that sends one
+# thing, and one that sends two.
 QUICK = {
     label: scheme for label, scheme in SCHEMES.items() if _COMBINED.get(label, label not in _RARE) and is_linear(scheme)
 }
@@ -198,7 +210,10 @@ def tickets(scheme: Scheme) -> list[tuple[int, ...]]:
 
 
 def _named(names: Sequence[str]) -> list[Any]:
-    rare = [not is_linear(build(name, sized(name, 11))) or f"{name}-strings" in _RARE for name in names]
+    rare = [
+        name in _LIKE_OTHERS or f"{name}-strings" in _RARE or not is_linear(build(name, sized(name, 11)))
+        for name in names
+    ]
     marks = [pytest.mark.full if one else () for one in rare]
     return [pytest.param(name, marks=mark) for name, mark in zip(names, marks, strict=True)]
 

@@ -123,6 +123,7 @@ def test_places_and_bits_are_exactly_those_that_reports_can_make(name: str) -> N
         assert passing(scheme, n) == reachable(scheme, n)
 
 
+@pytest.mark.full
 @in_turn("label", EXACT)
 def test_of_two_reports_exactly_the_states_that_they_can_make_pass(label: str) -> None:
     for n in (0, 1, 2):

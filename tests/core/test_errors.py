@@ -213,7 +213,7 @@ for name, kind in CATALOG.items():
     if Strings in kind.accepts:
         continue
     oracle = dict(oracle=make("DE", epsilon=1, domain_size=8), rows=3) if name in ("CM", "CS") else dict(epsilon=1)
-    if kind.caution:
+    if kind.linkable:
         oracle |= dict(memo_epsilon=2)
     records = Table({"a": 3, "b": 3}, missing=False)
     scheme = kind(domain=records if Table in kind.accepts else Integers(9), **oracle)

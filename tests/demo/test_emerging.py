@@ -37,6 +37,7 @@ def test_intervals_that_hold_the_truth_are_counted() -> None:
     assert KNOWN.covered(estimates) == 2
 
 
+@pytest.mark.full
 def test_the_picture_can_be_read_on_a_telephone(tmp_path: Path) -> None:
     scheme = plausibly.make("OUE", epsilon=3, domain_size=50)
     known = Known([str(i) for i in range(50)], np.arange(50, 0, -1) * 100)
@@ -56,6 +57,7 @@ def test_the_picture_can_be_read_on_a_telephone(tmp_path: Path) -> None:
     assert min(sizes) * 350 / width >= 7
 
 
+@pytest.mark.full
 def test_the_legend_is_below_zero_where_nothing_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places: list[object] = []
     legend = Axes.legend

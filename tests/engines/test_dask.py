@@ -330,6 +330,7 @@ def test_addresses_of_clusters_are_shown_without_their_passwords() -> None:
     assert refused.value.__suppress_context__
 
 
+@pytest.mark.full
 def test_a_master_that_does_not_answer_is_refused_soon() -> None:
     pytest.importorskip("distributed")  # the oldest-dependencies test does without it
     with socket.socket() as silent:

@@ -179,6 +179,7 @@ def test_cells_are_measured_on_the_log(path: Path) -> None:
     assert views[str(read)]["recall"] >= 0.6
 
 
+@pytest.mark.full
 def test_processes_that_are_started_know_the_log(path: Path) -> None:
     log = aol.use(path)
     code = "from plausibly.experiments import aol; print(aol.log().n)"

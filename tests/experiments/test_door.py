@@ -27,6 +27,7 @@ def test_a_name_that_is_not_promised_is_no_attribute() -> None:
         experiments.figures  # noqa: B018
 
 
+@pytest.mark.full
 def test_the_door_loads_only_what_is_asked_for() -> None:
     code = "import sys; from plausibly.experiments import Crowd; print('plausibly.experiments.runner' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

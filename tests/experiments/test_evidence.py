@@ -36,6 +36,7 @@ def rates(evidence: Iterable[Evidence]) -> tuple[float, float]:
     return sum(yes for yes, _ in told) / len(told), sum(no for _, no in told) / len(told)
 
 
+@pytest.mark.full
 def test_a_planted_tie_cannot_be_told() -> None:
     generator = np.random.default_rng(1)
     confirmed, refuted = rates(planted(generator, 1.0).above(1) for _ in range(TRIALS))
@@ -140,6 +141,7 @@ def test_verdicts_carry_their_rule() -> None:
     assert str(Evidence(0.3, 0.7)) == "p = 0.3 against the claim being false, p = 0.7 against it being true"
 
 
+@pytest.mark.full
 def test_students_distribution() -> None:
     stats = pytest.importorskip("scipy.stats")
     for freedom in (1, 2.5, 4, 8, 33.3, 200):

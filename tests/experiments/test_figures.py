@@ -174,6 +174,20 @@ def test_points_are_means_with_one_standard_error() -> None:
     assert legend[OPTIMUM].get_ydata().tolist() == [0.5, 0.5]
 
 
+def test_a_law_is_a_line_through_marks_that_are_not_joined() -> None:
+    sweep = Sweep(name="s", lines=[line("DE"), line("TLH")], vary={"epsilon": [1.0, 2.0]}, repeats=1)
+    panel = Panel(title="Errors", sweeps=["s"], x="epsilon", xlabel="ε", optimum=False, logy=False, law="mse_theory")
+    rows = rows_of(Figure(name="f", title="f", sweeps=[sweep], panels=[panel]))
+    rows = [{**row, "value": 5 * row["value"]} if row["metric"] == "mse_theory" else row for row in rows]
+    axes = Canvas().subplots()
+    legend: dict[str, Any] = draw_panel(axes, panel, rows)
+    laws = [drawn for drawn in axes.get_lines() if drawn.get_linestyle() == "-"]
+    assert [drawn.get_ydata().tolist() for drawn in laws] == [[5, 2.5], [5, 2.5]]  # type: ignore[union-attr]
+    assert [drawn.get_color() for drawn in laws] == [legend[name][0].get_color() for name in ("DE", "TLH")]
+    assert {legend[name][0].get_linestyle() for name in ("DE", "TLH")} == {"None"}
+    assert axes.get_ylim()[1] > 5  # a law may be far from the marks
+
+
 def test_bars_of_scores_stay_between_0_and_1() -> None:
     sweep = Sweep(name="s", lines=[line("high", "OUE"), line("low", "SUE")], d=0, repeats=2)
     dots = Dots(title="t", sweeps=["s"], x="f1", xlabel="F1")

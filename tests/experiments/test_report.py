@@ -262,3 +262,24 @@ def test_verdicts_that_their_names_do_not_explain_are_explained_where_they_occur
         assert "data that we do not have" in text
         assert "It does not mean that the opposite is true" not in text  # nothing is reversed
     assert "does not mean that the opposite is true" in report_markdown(JUDGED)
+
+
+def test_claims_that_are_not_the_papers_have_headings_of_their_own() -> None:
+    others = replace(finding("two", "fig1", claim="Two is worse."), section="", source="Ada and Bob (2021)")
+    own = replace(finding("three", "fig1", claim="Three is ours."), section="", ours=True)
+    told = [(one, Verdict(Outcome.REPRODUCED, "1.")) for one in (finding("one", "fig1"), others, own)]
+    text = report_markdown(told)
+    assert "1 claim of section 7: 1 × reproduced." in text
+    assert "## Ada and Bob (2021)\n\n1 claim of Ada and Bob (2021): 1 × reproduced." in text
+    assert "## Not in the paper\n\n1 claim of our own: 1 × reproduced." in text
+    page = Reader(report_page([Part(small(), "x", SVG)], told, measured(small()), heading=PAPER)).text
+    heads = ["What the paper claims", "What Ada and Bob (2021) claim", "What we claim"]
+    assert [page.index(head) for head in heads] == sorted(page.index(head) for head in heads)
+    assert all(page.count(head) == 1 for head in heads)
+
+
+def test_a_report_may_be_about_claims_of_our_own_alone() -> None:
+    own = replace(finding("three", "fig1"), section="", ours=True)
+    text = report_markdown([(own, Verdict(Outcome.REPRODUCED, "1."))])
+    assert "1 claim of our own: 1 × reproduced." in text
+    assert "of section" not in text

@@ -46,6 +46,15 @@ def test_what_is_missing_is_measured_and_kept(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 4
 
 
+def test_measuring_processes_begin_with_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "8")
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    before = dict(os.environ)
+    with runner._one_thread_each():
+        assert {os.environ[name] for name in runner._THREADS} == {"1"}
+    assert dict(os.environ) == before
+
+
 @pytest.mark.full
 def test_progress_is_drawn_on_terminals_only(tmp_path: Path) -> None:
     for terminal in (False, True):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from bench.attacks import alarms
 
 import plausibly
+from attacked import alarms
 from faults.detectors import Detector
 from faults.planting import Edit
 from plausibly import Ordered, SeededRandom
@@ -33,7 +33,7 @@ def _leverage() -> Iterator[str]:
 
 
 def _diagnosis() -> Iterator[str]:
-    if not alarms("OUE", "spread", 0.01, 1, users=100_000)[1]:
+    if not alarms("OUE", "spread", 0.01, 1)[1]:
         yield SEEN
     scheme: Any = plausibly.make("SLIDE", epsilon=1, domain=Ordered(0, 99))
     if sum(bool(scheme.simulate([200] * 100, SeededRandom(seed)).diagnose().alarms) for seed in range(6)) > 1:

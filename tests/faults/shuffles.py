@@ -202,7 +202,7 @@ plan(
 plan(
     "linked-reports",
     "memoised reports are shuffled",
-    Edit("shuffling.answer:_crowd", "if linked:", "if not linked and users < 0:"),
+    Edit("shuffling.answer:crowd_of", "if linked:", "if not linked and users < 0:"),
     answers,
     LINKED,
 )

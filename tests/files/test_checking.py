@@ -43,6 +43,7 @@ def test_a_file_of_bad_rows_only_is_not_called_empty(tmp_path: Path) -> None:
     assert checked(tmp_path / "a.csv", column="x").stopped == ""
 
 
+@pytest.mark.full
 def test_lines_with_a_carriage_return_are_counted_once_and_in_one_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,6 +98,7 @@ def test_a_library_of_another_source_falls_back_with_a_message(folder: Path) -> 
     assert_fell_back_with_one_warning(load(folder), because="another version of its source")
 
 
+@pytest.mark.full
 def test_a_missing_library_falls_back_with_a_message(folder: Path) -> None:
     (folder / "libplausibly.so").unlink()
     assert_fell_back_with_one_warning(load(folder), because="was not built")
@@ -111,6 +112,7 @@ def test_a_wheel_has_no_source_and_its_library_is_used(folder: Path) -> None:
     assert loaded.reason == "the library that came with the package"
 
 
+@pytest.mark.full
 def test_users_of_a_wheel_without_a_library_are_not_told_to_rebuild_what_they_do_not_have(folder: Path) -> None:
     remove_source(folder)
     (folder / "libplausibly.so").unlink()
@@ -139,6 +141,7 @@ def test_a_library_that_does_not_load_falls_back_with_a_message(folder: Path) ->
     assert_fell_back_with_one_warning(load(folder), because="does not load")
 
 
+@pytest.mark.full
 def test_the_environment_variable_forces_the_twins_without_a_word(folder: Path) -> None:
     loaded = load(folder, wish="numpy")
     assert (loaded.active, loaded.reason) == ("numpy", "PLAUSIBLY_KERNELS=numpy")
@@ -151,6 +154,7 @@ def test_an_empty_environment_variable_is_no_wish(folder: Path) -> None:
     assert load(folder, wish="").active == "c"
 
 
+@pytest.mark.full
 def test_an_unknown_wish_is_refused_by_name(folder: Path) -> None:
     finished = run(folder, "nunpy")
     assert finished.returncode != 0

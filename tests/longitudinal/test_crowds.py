@@ -46,6 +46,7 @@ class Refusing(Stream):
         return words if attempt else np.where((reports + draws) % 2, words, np.uint64(2**64 - 1))
 
 
+@pytest.mark.full
 @in_turn("name", NAMES)
 def test_a_crowd_makes_the_reports_of_the_client_also_where_a_word_is_refused(name: str) -> None:
     scheme, items = made(name), np.arange(300) % 8

@@ -104,6 +104,7 @@ def user_of(scheme: Memoised) -> User:
     return max((User(scheme, public) for public in outcomes), key=lambda user: len(set(user.cells)))
 
 
+@pytest.mark.full
 @in_turn("name", NAMES)
 def test_any_number_of_reports_of_one_value_stays_within_the_epsilon_of_the_memo(name: str) -> None:
     scheme = made(name, 4 if name == "LOLOHA" else 2)
@@ -199,3 +200,29 @@ def test_the_covariance_of_two_days_is_that_of_all_coins(name: str, own: dict[st
     # Those who changed add something that is not negative, and less.
     for held, item in (((0, 1), 2), ((0, 1), 0), ((0, 1), 1), ((1, 2), 0)):
         assert 0 <= covariance(held, item) < stated.per_report
+
+
+# --- what a change shows ------------------------------------------------------------------------------------------
+
+
+@in_turn(("name", "own"), [("LOLOHA", {"hash_bits": 1}), ("LOLOHA", {"hash_bits": 2}), ("LOSUE", {}), ("LSUE", {})])
+def test_a_change_shows_unless_both_values_have_the_same_entry(name: str, own: dict[str, int]) -> None:
+    scheme = made(name, 3, **own)
+    outcomes = public_law(scheme.randomizer, 10_000)
+    assert outcomes is not None
+    for x, y in ((0, 1), (1, 2)):
+        same = Fraction(0)
+        for public, weight in outcomes.items():
+            user = User(scheme, public)
+            one, other = (user.entries[user.cells[value]] for value in (x, y))
+            together = sum((one[entry] * other[entry] for entry in one), Fraction(0))
+            same += weight * (1 if user.cells[x] == user.cells[y] else together)
+        assert scheme.same_entry == pytest.approx(float(same), rel=1e-12)
+        assert scheme.change_shows == pytest.approx(float(1 - same) + 0.05 * float(same), rel=1e-12)
+
+
+def test_the_caution_states_the_probability_of_the_scheme_itself() -> None:
+    assert "one change is detected with probability 0.65, at 5 % false alarms" in made("LOLOHA", 16).caution
+    assert "one change is detected with probability 0.99, at 5 % false alarms" in made("LOSUE", 16).caution
+    assert "one change is detected almost certainly, at 5 % false alarms" in made("LSUE", 16).caution
+    assert not plausibly.make("DE", epsilon=1, domain_size=4).caution

@@ -12,7 +12,7 @@ from cases import in_turn
 from plausibly import ParameterError
 from plausibly.core.bound import best_noise
 from plausibly.core.linear_hashing import excess_variance
-from plausibly.core.memoised import CAUTION, Memoised
+from plausibly.core.memoised import Memoised
 from plausibly.core.probability import WORD, within_exp
 from plausibly.planner.description import Description
 from plausibly.planner.devices import device_notes, epsilon_refused
@@ -60,15 +60,16 @@ def test_both_promises_are_kept_and_no_larger_threshold_keeps_them(name: str, bu
 @in_turn("name", NAMES)
 def test_the_certificate_has_both_epsilons_and_what_they_do_not_promise(name: str) -> None:
     for size in (4, 1000):
-        found = plausibly.audit(made(name, size=size))
+        scheme = made(name, size=size)
+        found = plausibly.audit(scheme)
         assert found.proved
         assert found.attained
         assert found.memo is not None
         assert found.memo.attained
         assert (float(found.epsilon), float(found.memo.epsilon)) == (1.0, 2.0)
-        assert CAUTION in str(found)
+        assert scheme.caution in str(found)
         written = found.to_dict()
-        assert written["caution"] == CAUTION
+        assert written["caution"] == scheme.caution
         assert written["memo"]["epsilon_rounded_up"] == "2"
     assert "memo" not in plausibly.audit(plausibly.make("DE", epsilon=1, domain_size=4)).to_dict()
 
@@ -110,8 +111,48 @@ def test_a_first_report_is_as_accurate_as_one_of_linear_hashing_without_a_memo(b
         excess.append(float(excess_variance(epsilon, bits, 1)))
         noise = made("LOLOHA", *budget, hash_bits=bits).variance(n=1)
         assert noise == pytest.approx(best_noise(float(epsilon)) * (1 + excess[-1]), rel=1e-9)
-    # Close to the least possible where some power of two of cells is near e^epsilon + 1.
+    # Close to the least possible where some power of two of cells is near e^epsilon + 1; the default finds it there.
     assert min(excess) < 0.03 or epsilon not in (1, 2, 4)
+    if epsilon in (1, 2, 4):
+        assert made("LOLOHA", *budget).variance(n=1) < 1.03 * best_noise(float(epsilon))
+
+
+EXTREMES = [
+    (bits, memo, Fraction(memo) * Fraction(share))
+    for bits in (1, 2, 3, 8)
+    for memo in ("1e-6", "1/100", "1", "8", "16", "40")
+    for share in ("1e-6", "1/2", "999999/1000000")
+]
+
+
+@pytest.mark.slow
+@in_turn(("bits", "memo", "epsilon"), EXTREMES)
+def test_extreme_budgets_are_delivered_by_enumeration_and_to_the_last_digit(
+    bits: int, memo: str, epsilon: Fraction
+) -> None:
+    scheme = made("LOLOHA", str(epsilon), memo, hash_bits=bits)
+    size = scheme.cells
+    keep, answer = (Fraction(int(scheme.derived[name]), WORD) for name in ("memo_keep", "keep"))
+    # Of every entry and every answer, under two cells, whatever the other cells are.
+    entries = [[keep if entry == cell else (1 - keep) / (size - 1) for entry in range(size)] for cell in (0, 1)]
+    first = []
+    for law in entries:
+        assert sum(law) == 1
+        sent = [
+            sum(law[entry] * (answer if entry == heard else (1 - answer) / (size - 1)) for entry in range(size))
+            for heard in range(size)
+        ]
+        assert sum(sent) == 1
+        first.append(sent)
+    worst = max(one / other for one, other in zip(*first, strict=True))
+    lasting = max(one / other for one, other in zip(*entries, strict=True))
+    assert within_exp(worst, scheme.epsilon)
+    assert within_exp(lasting, scheme.memo_epsilon)
+    assert (worst, lasting) == (scheme.client.worst_ratio(), scheme.client.memo_ratio())
+    # 2^-64 is a step of e^40 * 2^-64, 1 %, at the largest of these; below 16 it is no digit of a double.
+    exact = scheme.memo_epsilon <= 16
+    assert float(scheme.privacy_loss()) == pytest.approx(float(epsilon), rel=1e-12 if exact else 1e-3)
+    assert float(scheme.memo_loss()) == pytest.approx(float(scheme.memo_epsilon), rel=1e-12 if exact else 1e-3)
 
 
 def test_a_first_report_of_losue_has_the_least_possible_variance_and_that_of_lsue_more() -> None:
@@ -136,11 +177,18 @@ def test_a_report_cannot_have_a_larger_epsilon_than_the_memo(name: str) -> None:
 def test_descriptions_and_plans_say_what_a_memo_does_not_promise(name: str) -> None:
     scheme = made(name)
     described = Description(scheme)
-    assert CAUTION in str(described)
-    assert described.to_dict()["caution"] == CAUTION
+    for words in (
+        "not whether and when a value changed",
+        "one change is detected",
+        "5 % false alarms",
+        "can be linked",
+    ):
+        assert words in scheme.caution
+    assert scheme.caution in str(described)
+    assert described.to_dict()["caution"] == scheme.caution
     assert described.several == 2
     assert "add up: after" not in str(described)
-    assert CAUTION in device_notes(scheme)
+    assert scheme.caution in device_notes(scheme)
     assert not epsilon_refused(scheme)
     assert epsilon_refused(made(name, memo_epsilon="9"))
 

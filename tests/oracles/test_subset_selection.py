@@ -42,6 +42,7 @@ def test_the_default_is_found_by_counting_up(epsilon: str, size: int) -> None:
     assert make("SS", epsilon=epsilon, domain_size=size).w == naive.best_subset_size(exp(epsilon), size)
 
 
+@pytest.mark.full
 @in_turn("epsilon", EPSILONS)
 @in_turn("size", [2, 3, 7, 16, 40])
 def test_the_default_has_the_lowest_total_error(epsilon: str, size: int) -> None:
@@ -69,6 +70,7 @@ def test_subsets_of_one_are_direct_encoding(epsilon: str, size: int) -> None:
     assert bits.argmax(axis=1).tolist() == words_are_equal["item"].tolist()
 
 
+@pytest.mark.full
 @in_turn("epsilon", EPSILONS)
 @in_turn("size", [2, 3, 4, 5, 8, 16, 29, 30, 64, 128, 211, 212, 256, 1000, 1024, 10_000, 100_000])
 def test_it_is_never_worse_than_direct_or_unary_encoding(epsilon: str, size: int) -> None:

@@ -77,6 +77,7 @@ def test_the_chart_draws_the_other_item_apart_and_in_grey() -> None:
     assert axes.patches[3].get_facecolor() != axes.patches[0].get_facecolor()
 
 
+@pytest.mark.full
 def test_the_other_item_stays_last_on_a_page_whose_table_is_sorted() -> None:
     page = answer_page(answer(pets()))
     table = page.partition('class="sorts stacks"')[2].partition("</table>")[0]
@@ -88,6 +89,7 @@ def test_the_other_item_stays_last_on_a_page_whose_table_is_sorted() -> None:
     assert "for (const body of table.tBodies)" in page, "the script sorts each body in its place"
 
 
+@pytest.mark.full
 def test_unseen_characters_are_named_in_charts_tables_pages_and_on_the_command_line(tmp_path: Path) -> None:
     scheme = make("OUE", epsilon=2, domain=UNSEEN)
     tally = scheme.simulate([900, 500, 300], SeededRandom(1))
@@ -127,6 +129,7 @@ def test_titles_and_units_of_plots() -> None:
     assert axes.get_xlabel() == "estimated households, 95 % interval (14,900 reports)"
 
 
+@pytest.mark.full
 def test_a_telephone_gets_a_chart_of_its_own_width() -> None:
     page = answer_page(answer(pets()))
     (narrow,) = re.findall(r'<source media="\(max-width: 46rem\)" srcset="([^"]*)">', page)
@@ -166,6 +169,7 @@ def test_estimates_made_by_hand_have_no_order_of_their_own() -> None:
     assert made.arranged(2).items.tolist() == [2, 1]
 
 
+@pytest.mark.full
 def test_the_page_of_changes_fits_a_telephone_and_has_the_other_item_last(tmp_path: Path) -> None:
     scheme = make("OUE", epsilon=2, domain=["cat", "dog", "fish"], other=True)
     for number, other in enumerate((1000, 9000)):

@@ -109,6 +109,7 @@ def test_a_plan_for_a_thousand_items_solves_few_equations(monkeypatch: pytest.Mo
     assert 2 <= len(set(solved)) <= 10
 
 
+@pytest.mark.full
 def test_a_median_is_in_the_units_of_the_domain() -> None:
     days = planned(Ordered.dates("2026-01-01", "2026-12-31"), 100_000, epsilon=1)
     assert "±11 days" in days.verdict

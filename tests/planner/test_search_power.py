@@ -100,6 +100,7 @@ def test_what_is_promised_for_the_longest_strings_is_enough_for_all(most: int) -
         assert share_up_to(scheme, n, 0.95, nats_per_character(strings)[0]) == max(every)
 
 
+@pytest.mark.full
 def test_a_plan_promises_what_its_longest_strings_take() -> None:
     found = plan(Strings(LETTERS, 30), 10**5, epsilon=1, hash_seed=0)
     assert isinstance(found.scheme, Search)

@@ -209,6 +209,7 @@ def test_a_projection_is_never_further_from_the_truth(name: str, counts: list[in
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_the_page_prints_what_it_shows() -> None:
     failed, attempted = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
     assert attempted >= 5

@@ -92,7 +92,9 @@ def test_counts_are_at_least_0_and_sum_to_n(scheme: Scheme) -> None:
     assert found.sum() == pytest.approx(150, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["DE-labels", "TLH-windowed", "HM-integers"])
+@pytest.mark.parametrize(
+    "name", ["DE-labels", *(pytest.param(name, marks=pytest.mark.full) for name in ("TLH-windowed", "HM-integers"))]
+)
 def test_many_steps_reach_the_most_likely_counts_from_both_starts(name: str) -> None:
     # The log-likelihood is concave: no shares are likelier by more than n times the largest relative growth of a step.
     scheme = SCHEMES[name]

@@ -206,6 +206,7 @@ def test_items_of_a_file_keep_their_names_and_lines(tmp_path: Path) -> None:
     assert (values.items, values.counts.tolist(), values.lines) == (("bee", "ant"), [2, 1], (2, 3))
 
 
+@pytest.mark.full
 def test_files_are_written_whole_and_as_their_name_says(tmp_path: Path) -> None:
     found = rehearse(
         make("DE", epsilon=1, domain=["$a$", "b,c"]), Truth("x", np.array(["$a$", "b,c"]), np.array([9, 1]), True)

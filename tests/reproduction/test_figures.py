@@ -158,6 +158,7 @@ def test_parameters_of_oracles_may_depend_on_epsilon() -> None:
     assert [cell.parameters["oracle"]["coefficients"] for cell in cells] == [1, 5]
 
 
+@pytest.mark.full
 def test_tables_say_words_and_means_of_what_was_measured() -> None:
     figure = FIGURES["table1"]
     assert figure.table is not None
@@ -274,6 +275,7 @@ def test_the_tree_beside_sliding_blocks_has_the_best_shares(epsilon: float) -> N
     assert law.range_variance(1024) <= 1.001 * least
 
 
+@pytest.mark.full
 def test_six_shapes_three_crowds_and_four_epsilons_are_compared() -> None:
     figure = FIGURES["extra8"]
     maps = [panel for panel in figure.panels if isinstance(panel, Map)]

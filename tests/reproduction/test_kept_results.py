@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from invented import ordered_world
+from invented import attacked_world, ordered_world
 from plausibly.experiments.agreement import agreement
 from plausibly.experiments.figure import Row, wanted
 from plausibly.experiments.findings import Outcome, judged
@@ -68,7 +68,11 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
     if seed == 2:  # the paper's own log, with our scores
         return {**known, "table2": [{**row, "data": "aol/6"} for row in known["table2"]]}
     if seed == 3:  # a world in which our own claims hold
-        return {**known, "extra8": ordered_world()}
+        return {**known, "extra8": ordered_world(), "extra9": attacked_world()}
+    if seed == 4:  # and one in which those about fake reports do not
+        otherwise = {"law": 1.5, "best": 0.1, "privacy": -0.5, "domain": -1, "above noise": 2, "functions": -0.2}
+        otherwise |= {"left": 0.15, "noticed": 0, "holders noticed": 1, "covered": 0.7, "lowered": -0.1}
+        return {**known, "extra9": attacked_world(**otherwise)}
     chance = random.Random(seed)
     changed: dict[str, list[Row]] = {}
     for name, own in known.items():

@@ -21,6 +21,7 @@ import pytest
 
 import reproduction
 from plausibly.experiments import MODEL_CLICKS_D, Curves, Mean, Outcome, Results, average, wanted
+from plausibly.experiments.tables import table_of
 from reproduction.figures.table2 import AS_PROGRAMMED, AS_WRITTEN, Reading
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -235,6 +236,30 @@ def best_tree() -> list[Number]:
     return [min(beside_slide("HH₂", "HH₄", "HH₂, best shares", ending=", monotone"), key=str)]
 
 
+FAKES = "docs/fakes.md"
+PROTOCOLS = ("DE", "OUE", "OLH")
+
+
+def left_by_normalization() -> list[Number]:
+    """The least and the greatest part of the maximal gain that normalization leaves, in percent."""
+    parts = []
+    for of in PROTOCOLS:
+        gain, left = (kept("extra9").curve("extra9", f"targets, {of}", label, "gain") for label in REMEDIES)
+        parts += [100 * left[targets].value / gain[targets].value for targets in gain]
+    return [f"{min(parts):.0f}", f"{max(parts):.0f}"]
+
+
+def covered_despite_fakes() -> list[Number]:
+    """The least share of targets whose interval despite fakes contains the truth, in percent."""
+    curves = [
+        kept("extra9").curve("extra9", f"targets, {of}, intervals", "despite_fakes", "covered") for of in PROTOCOLS
+    ]
+    return [f"{100 * min(mean.value for curve in curves for mean in curve.values()):.0f}"]
+
+
+REMEDIES = ("no defence", "normalization")
+
+
 @dataclass(frozen=True)
 class Quote:
     """A piece of a page with ``{}`` for each number, and the numbers that belong there."""
@@ -257,6 +282,8 @@ BESIDE_OTHERS = Quote(
     lambda: [apart("C3U", "TRELLIS"), UNKNOWN, apart("TRELLIS", "PEM+"), UNKNOWN],
 )
 QUOTES = [
+    Quote(FAKES, "It leaves {} to {} % of the maximal gain", left_by_normalization),
+    Quote(FAKES, "contain the truth in {} % of all cases or more", covered_despite_fakes),
     Quote(ORDERED, "made monotone, is {} to {} times as large", slide_without_spikes),
     Quote(
         ORDERED,
@@ -408,6 +435,16 @@ def agrees(said: str, number: Number) -> bool:
     if isinstance(number, About):
         return abs(float(said.replace(",", "")) - number.value) <= number.slack
     return number is None or said == number
+
+
+@pytest.mark.full
+def test_the_table_of_noticed_fakes_is_that_of_the_rows() -> None:
+    figure = reproduction.FIGURES["extra9"]
+    assert figure.table is not None
+    made = table_of(figure, figure.table, list(figure.rows(Results(KEPT / "rows.jsonl"))))
+    assert (KEPT / "extra9.md").read_text(encoding="utf-8") == made.markdown()
+    (quoted,) = (rows for rows in tables(FAKES) if "reports see it" in rows[0])
+    assert [tuple(row.values()) for row in quoted] == list(made.lines)
 
 
 def test_means_over_the_settings_of_a_crowd() -> None:

@@ -47,6 +47,7 @@ def test_shared_signs_read_cells_as_the_published_program_does(combine: str) -> 
     np.testing.assert_allclose(tally.estimate(combine=combine).values, expected, rtol=1e-6, atol=1e-3)
 
 
+@pytest.mark.full
 def test_shared_signs_overestimate_by_the_others_share_of_a_cell() -> None:
     # Over fresh hash functions all estimates are (n − f)/c too high on average; independent signs' are not.
     truth = crowd("uniform", SHARED.n, SHARED.d, 0)

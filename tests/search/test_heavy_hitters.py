@@ -48,6 +48,7 @@ def test_its_intervals_cover_the_truth(name: str) -> None:
     assert covered >= 82
 
 
+@pytest.mark.full
 @every_search
 def test_the_trace_tells_how_many_were_asked_looked_at_and_kept(name: str) -> None:
     tally = tally_for(name, COMMON)

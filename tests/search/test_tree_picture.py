@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,11 @@ CASES = {
 
 
 LARGE = {"forty", "more than are drawn", "many long steps", "long pieces"}
+QUICK = {"none", "no step", "luck", "upper bounds"}
+
+
+def cases(among: Iterable[str]) -> list[Any]:
+    return [pytest.param(case, marks=() if case in QUICK else pytest.mark.full) for case in among]
 
 
 def overlapping(axes: Any) -> list[tuple[str, str]]:
@@ -80,7 +85,7 @@ def overlapping(axes: Any) -> list[tuple[str, str]]:
     return [(texts[i].get_text(), texts[j].get_text()) for i, j in np.argwhere(~apart) if i < j]
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, marks=[pytest.mark.full] * (case in LARGE)) for case in CASES])
+@pytest.mark.parametrize("case", cases(CASES))
 def test_no_text_lies_over_another_or_outside(case: str, pyplot: Any) -> None:
     axes = CASES[case].plot_tree()
     assert overlapping(axes) == []
@@ -90,7 +95,7 @@ def test_no_text_lies_over_another_or_outside(case: str, pyplot: Any) -> None:
         assert not text.get_text() or (whole.contains(*box.min) and whole.contains(*box.max)), text.get_text()
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case not in LARGE])
+@pytest.mark.parametrize("case", cases(case for case in CASES if case not in LARGE))
 def test_no_text_lies_over_another_without_intervals(case: str, pyplot: Any) -> None:
     assert overlapping(Picture(CASES[case], 8, intervals=False).draw(None)) == []
 
@@ -166,6 +171,7 @@ def test_more_strings_than_are_drawn_are_counted(pyplot: Any) -> None:
     assert f"and {100 - MOST_TIPS} more" in texts
 
 
+@pytest.mark.full
 def test_what_may_be_luck_is_hollow(pyplot: Any) -> None:
     axes = CASES["luck"].plot_tree()
     assert [line.get_markerfacecolor() for line in axes.lines].count("white") == 1

@@ -9,23 +9,25 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 from xml.etree import ElementTree
 
 import pyarrow.parquet
 import pytest
 
 from dashboards import Analyst, Filled, filled
-from plausibly import SeededRandom, Table, make
+from plausibly import Ordered, SeededRandom, Table, make
 from plausibly.core.estimates import Estimates
 from plausibly.pages.listing import ROWS, Listing, listed
 from plausibly.service.api import Blind
 from plausibly.service.assets import ASSETS, SCRIPT, STYLE, TRY_SCRIPT, TRY_STYLE
 from plausibly.service.collections import Collection
 from plausibly.service.inbox import Account
+from plausibly.service.overview import influence_of_fakes
 from plausibly.service.progress import Progress
 from plausibly.service.routes import PAGES
 from plausibly.service.sessions import COOKIE, Sessions
@@ -126,6 +128,7 @@ def test_a_page_of_every_kind_says_what_matters_and_its_charts_are_there(made: F
     for told in SAYS[kind]:
         assert told in page.text, told
     assert "ε = " in page.text
+    assert "do not agree" not in page.text, "with these seeds"
     narrow = [given["srcset"] for given in page.all("source")] if kind in ("oracle", "table") else []
     for image in [*(given["src"] for given in page.all("img")), *narrow]:
         chart = analyst.get(image.removeprefix("/dashboard"))
@@ -270,6 +273,26 @@ def test_labels_of_any_characters_break_no_page_chart_or_file(made: Filled) -> N
         assert re.fullmatch(rf'attachment; filename="estimates-[0-9a-f]{{12}}\.{ending}"', name)
 
 
+def test_attributes_and_units_of_any_characters_break_no_page_chart_or_file(made: Filled) -> None:
+    names = ["<script>alert(1)</script>", '" onload="x', "=$x^2$", "]]>&amp;<!--", "\U0001f600"]
+    odd = Table({names[0]: ["<img src=x>", "=1"], names[1]: Ordered(0, 9, unit="<b>"), **dict.fromkeys(names[2:], 2)})
+    survey = Collection(name="x</title><svg onload=alert(1)>", scheme=make("CLIQUE", epsilon=3, domain=odd))
+    ages = Collection(name="$\\frac", scheme=make("SLIDE", epsilon=3, domain=Ordered(0, 9, unit='"><script>$x$')))
+    for each, values in ((survey, [["=1", 3, 0, 1, 1]] * 500), (ages, [4] * 500)):
+        assert made.server.request("POST", "/v1/collections", each.document.encode(), "admin").status == 201
+        Filled(made.server, {"odd": each}).send("odd", values)
+    analyst, where = made.analyst(), f"/collections/{survey.id}"
+    pairs = [urlencode({"rows": rows, "columns": columns}) for rows, columns in pairwise(names)]
+    for path in (f"/collections/{ages.id}", *(f"{where}?{pair}" for pair in pairs)):
+        page = read(analyst, path)
+        assert [given["src"] for given in page.all("script")] == [SCRIPT.address]
+        for image in page.all("img"):
+            drawn = analyst.get(image["src"].removeprefix("/dashboard"))
+            assert ElementTree.fromstring(drawn.body).tag.endswith("svg")
+    for ending in ("csv", "parquet"):
+        assert analyst.get(f"{where}/estimates.{ending}?{pairs[0]}").status == 200
+
+
 def test_the_first_visitor_starts_loading_the_charts_and_reports_do_not(tmp_path: Path) -> None:
     with serving(tmp_path / "collector") as server:
         loaded = Path(f"/proc/{server.process.pid}/maps")
@@ -342,6 +365,28 @@ def test_lost_groups_are_a_warning_on_the_page(made: Filled) -> None:
     assert sent.status == 201
     page = read(made.analyst(), f"/collections/{collection.id}")
     assert "Reports were lost or added, and the estimates are biased" in page.text
+    assert "do not agree" not in page.text, "a loss explains that"
+
+
+def test_reports_that_contradict_each_other_are_a_warning_on_the_page(made: Filled) -> None:
+    scheme = make("OUE", epsilon=1, domain_size=64)
+    honest = scheme.privatize(list(range(64)) * 300, SeededRandom(1))
+    collection, server = Collection(name="attacked", scheme=scheme), made.server
+    assert server.request("POST", "/v1/collections", collection.document.encode(), "admin").status == 201
+    address = f"/v1/collections/{collection.id}/reports/"
+    assert server.request("POST", address + "4" * 32, honest.tobytes()).status == 201
+    assert "do not agree" not in read(made.analyst(), f"/collections/{collection.id}").text
+    supports_all = b"\xff" * honest.dtype.itemsize
+    assert server.request("POST", address + "5" * 32, supports_all * 400).status == 201
+    told = read(made.analyst(), f"/collections/{collection.id}").text
+    assert re.search(r"The reports do not agree with each other .*: the sum of all counts \(p below 1e-99\)", told)
+    assert "at most one in 10,000 at each look" in told
+
+
+def test_a_warning_about_the_scheme_says_nothing_about_python(made: Filled) -> None:
+    told = read(made.analyst(), made.path("search")).text
+    assert "Devices refuse this scheme unless told otherwise: it has no item for other values." in told
+    assert "other=True" not in told
 
 
 # --- access ----------------------------------------------------------------------------------------------------------
@@ -441,7 +486,7 @@ def test_forms_of_other_sites_are_refused(made: Filled) -> None:
         ({"Sec-Fetch-Site": "none"}, 403),
         ({"Sec-Fetch-Site": "cross-site", "Origin": f"http://{host}"}, 403),
         ({"Origin": "https://elsewhere.example"}, 403),
-        ({"Origin": "null"}, 403),
+        *(({"Origin": origin}, 403) for origin in ("null", "", "http://", "http://[", f"http://[{host}", f"//{host}")),
         ({}, 403),
     ):
         answer = Analyst(made.server).post("/sign-in", headers=headers, token=token)
@@ -572,6 +617,39 @@ def test_files_are_named_by_their_content_and_kept_forever(made: Filled) -> None
     assert stranger.get("/static/style.0000000000000000.css").status == 404
 
 
+def test_other_methods_reveal_nothing(made: Filled) -> None:
+    analyst, stranger, host = made.analyst(), Analyst(made.server), made.server
+    for path in (
+        "",
+        made.path("oracle"),
+        f"{made.path('oracle')}/charts/chart",
+        f"{made.path('oracle')}/estimates.csv",
+    ):
+        head = host.request("HEAD", f"/dashboard{path}", headers={"Cookie": analyst.cookie})
+        assert (head.status, head.body) == (200, b"")
+        assert head.headers["cache-control"] == "no-store"
+        assert "default-src 'none'" in head.headers["content-security-policy"]
+        assert host.request("HEAD", f"/dashboard{path}", headers={"Cookie": stranger.cookie}).status == 303
+        asked = host.request("OPTIONS", f"/dashboard{path}", headers={"Origin": "https://elsewhere.example"})
+        assert (asked.status, asked.body, asked.headers["allow"]) == (204, b"", "GET, HEAD, OPTIONS")
+        assert not [name for name in asked.headers if name.startswith("access-control")]
+        assert host.request("POST", f"/dashboard{path}", headers={"Cookie": analyst.cookie}).status == 405
+
+
+def test_a_second_sign_in_is_a_session_of_its_own(made: Filled) -> None:
+    first = made.analyst()
+    planted = Analyst(made.server, first.cookie)  # by somebody who waits for a sign-in with it
+    assert planted.sign_in(made.server.tokens["admin"]).status == 303
+    assert planted.cookie != first.cookie
+    assert first.post("/sign-out").status == 303
+    assert first.get().status == 303
+    assert planted.get().status == 200
+
+
+def test_an_unknown_address_names_the_dashboard(made: Filled) -> None:
+    assert made.server.request("GET", "/").json["detail"].endswith("people find the dashboard at /dashboard")
+
+
 def test_errors_are_pages_for_browsers(made: Filled) -> None:
     analyst = made.analyst()
     for path, status in (
@@ -585,6 +663,13 @@ def test_errors_are_pages_for_browsers(made: Filled) -> None:
         answer = analyst.get(path)
         assert answer.status == status, path
         assert Reader(answer.body.decode()).all("h1")
+
+
+def test_the_effect_of_fakes_is_told_in_words() -> None:
+    scheme = make("OUE", epsilon=1, domain_size=8)
+    assert influence_of_fakes(scheme, 1) == "If a single report is fake, a count moves by at most 4 users."
+    told = "If 1 % of the reports (2,000) are fake, a count moves by at most 6,328 users (3.2 % of the reports)."
+    assert influence_of_fakes(scheme, 200_000) == told
 
 
 def test_progress_is_told_in_words() -> None:

@@ -137,6 +137,7 @@ def test_sorting_and_finding_change_a_part_of_the_page_and_keep_the_focus(made: 
         page.fill("#find", "399")
         page.press("#find", "Enter")
         soon(page, 'document.querySelector("#which").innerText.includes("1 to 14 of 14")')
+        assert "1 to 14 of 14" in page.innerText("[role=status]"), "and a screen reader says so"
         assert "find=399" in page.evaluate("() => location.search")
         assert page.evaluate("() => window.kept && document.activeElement.id") == "find"
         assert page.messages() == []

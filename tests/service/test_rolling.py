@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from plausibly import PlausiblyError, make
-from plausibly.files import Collected
+from plausibly.files import Collected, ReportFile
 from plausibly.service.collections import Collection
 from plausibly.service.collector import Collector, opened
 from plausibly.service.inbox import Batch
@@ -60,7 +60,7 @@ def rows(collector: Collector) -> int:
         return sum(1 for _ in view.rows("pending"))
 
 
-@pytest.mark.parametrize("point", ["collected", "counted"])
+@pytest.mark.parametrize("point", ["collected", pytest.param("counted", marks=pytest.mark.full)])
 def test_rolled_rows_are_removed_a_few_at_a_time_and_after_an_interruption_too(
     point: str, tmp_path: Path, where: dict[str, str]
 ) -> None:
@@ -176,11 +176,14 @@ def wait_for_end(server: Serving) -> None:
 
 
 @pytest.mark.full
+@pytest.mark.parametrize("smallest", [None, pytest.param(120, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("point", POINTS)
-def test_a_kill_at_every_point_of_a_roll_loses_and_repeats_nothing(point: str, tmp_path: Path) -> None:
-    folder = tmp_path / "collector"
+def test_a_kill_at_every_point_of_a_roll_loses_and_repeats_nothing(
+    point: str, smallest: int | None, tmp_path: Path
+) -> None:
+    folder, asked = tmp_path / "collector", question(smallest_batch=smallest)
     with opened(folder) as collector:
-        collector.create(ASKED)
+        collector.create(asked)
     keys: dict[str, range] = {}
     acknowledged = set()
     with serving(folder, "--every", "0.1", "--die-at", point, "--after", "1") as server:
@@ -188,7 +191,7 @@ def test_a_kill_at_every_point_of_a_roll_loses_and_repeats_nothing(point: str, t
             key = new_key()
             keys[key] = range(50 * number, 50 * number + 50)
             try:
-                assert server.send(ASKED, key, keys[key]) == 201
+                assert server.send(asked, key, keys[key]) == 201
                 acknowledged.add(key)
                 time.sleep(0.05)
             except GoneError:
@@ -198,11 +201,17 @@ def test_a_kill_at_every_point_of_a_roll_loses_and_repeats_nothing(point: str, t
     count = 50 * len(keys)
     with serving(folder) as server:
         for key, values in keys.items():
-            status = server.send(ASKED, key, values)
+            status = server.send(asked, key, values)
             assert status == 200 if key in acknowledged else status in (200, 201)
-        estimates = server.request("GET", f"{place(ASKED)}/estimates?item=3", role="read")
-        assert estimates.json["reports"] == count
-        assert server.request("POST", f"{place(ASKED)}/close", role="admin").status == 200
+        estimates = server.request("GET", f"{place(asked)}/estimates?item=3", role="read").json["reports"]
+        closed = server.request("POST", f"{place(asked)}/close", role="admin")
+        assert closed.status == 200
         assert server.terminate() == 0
-    assert filed(folder, ASKED) == list(range(count))
-    assert counts(Collected.read(folder / ASKED.id / "collected.tally").tally)[: count + 1] == [1] * count + [0]
+    released = count if smallest is None else closed.json["release"]["released"]
+    assert estimates == count if smallest is None else smallest <= estimates <= released
+    assert filed(folder, asked) == list(range(released))
+    assert counts(Collected.read(folder / asked.id / "collected.tally").tally)[: released + 1] == [1] * released + [0]
+    if smallest is not None:
+        assert 0 <= count - released == closed.json["release"]["dropped"] < smallest
+        files = (folder / asked.id / "reports").glob("[0-9]*.parquet")
+        assert min(len(ReportFile(path)) for path in files) >= smallest

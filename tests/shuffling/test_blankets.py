@@ -167,6 +167,7 @@ def test_a_third_value_has_the_exact_divergence(name: str) -> None:
         assert low <= divergence(laws, 1, 2, (3,) * (users - 1), epsilon) <= high
 
 
+@pytest.mark.full
 def test_groups_are_one_crowd() -> None:
     # Half of the users with two hash values, half with 64.
     parts = [plausibly.make("OLH", epsilon=3, domain_size=1000, hash_range=g).blanket() for g in (2, 64)]
@@ -190,6 +191,7 @@ def test_the_blanket_of_a_bloom_filter_has_a_level_for_each_bit() -> None:
     assert len({atom.one for atom in scheme.blanket().atoms}) == 4
 
 
+@pytest.mark.full
 def test_too_many_likelihoods_are_refused() -> None:
     scheme = plausibly.make("BLOOM", epsilon=2, bits=64, hashes=16, cohorts=4, domain=Keys())
     with pytest.raises(plausibly.ParameterError, match="at most 256 different likelihoods"):

@@ -206,6 +206,7 @@ def test_two_orders_of_an_asymmetric_pair_are_both_covered() -> None:
     assert len(symmetric.pairs) == 1
 
 
+@pytest.mark.full
 def test_answers_state_their_terms() -> None:
     found = shuffled(plausibly.make("OLH", epsilon=3, domain_size=100), 10_000)
     assert found.given == "a pairwise uniform hash family"

@@ -213,6 +213,7 @@ def test_a_candidate_named_twice_has_one_answer(kind: str) -> None:
     np.testing.assert_array_equal(twice.values, once[[2, 0, 1, 0, 2]])
 
 
+@pytest.mark.full
 def test_steps_within_the_rows_come_before_peeling() -> None:
     # Some leave no negative cell, and the cells of a row then add up to more than its users.
     truth = zipf(10**6, 20_000, 1.1)

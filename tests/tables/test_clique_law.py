@@ -40,6 +40,7 @@ def cells_of(scheme: Any, places: tuple[int, ...]) -> list[dict[int, int]]:
     return [dict(zip(places, cell, strict=True)) for cell in values]
 
 
+@pytest.mark.full
 @in_turn("label", list(SMALL))
 def test_the_mean_of_a_report_is_exactly_its_users_own_cell(label: str) -> None:
     scheme = SMALL[label]()

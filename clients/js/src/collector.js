@@ -7,7 +7,7 @@ import { field, fractionOf, parse } from "./core.js";
 import { refuse } from "./documents.js";
 
 /**
- * @typedef {"counted" | "closed" | "full" | "refused" | "early" | "kept" | "unreachable" | "declined"} Outcome
+ * @typedef {"counted" | "closed" | "full" | "refused" | "early" | "kept" | "not due" | "unreachable" | "declined"} Outcome
  *
  * @typedef {object} Options
  * @property {number | string} maxEpsilon the total epsilon that this browser spends on the question, in its lifetime
@@ -19,7 +19,7 @@ import { refuse } from "./documents.js";
  *
  * @typedef {object} Facts a report in the ledger
  * @property {string} question
- * @property {string} slot the collection, or its series
+ * @property {string} slot the collection, its series, or its slot in a series with a rota
  * @property {string} collection
  * @property {string} fingerprint
  * @property {string} epsilon
@@ -31,6 +31,9 @@ import { refuse } from "./documents.js";
  * @property {(value: any) => Promise<Outcome>} report randomize a value and send its report, once for each collection
  * @property {() => Promise<void>} resend send the reports again that were not acknowledged
  * @property {() => Promise<Facts[]>} sent what this browser has sent to the question
+ * @property {() => Promise<import("./rota.js").Turns | undefined>} [turns] of this browser, if the client has a rota
+ *
+ * @typedef {<T>(change: (entries: Entry[], store: IDBObjectStore) => T | Promise<T>) => Promise<T>} Ledger
  */
 
 // Of all requests of a page that outlive it together.
@@ -42,7 +45,7 @@ const MOST_ANSWERED = 2 ** 26;
 const STATUSES = { 400: "refused", 404: "refused", 409: "early", 410: "closed", 413: "refused", 429: "full" };
 
 /** @param {string} expected @returns {never} */
-const distrust = (expected) => refuse(`expected the ${expected}`, "UntrustedError");
+export const distrust = (expected) => refuse(`expected the ${expected}`, "UntrustedError");
 
 /** @param {ArrayLike<number>} bytes */
 const hexOf = (bytes) => Array.from(bytes, (byte) => (256 + byte).toString(16).slice(1)).join("");
@@ -79,51 +82,35 @@ const exchange = async (address, options) => {
 /** The wire batch of one record: its scheme and a checksum travel along.
  * @param {Uint8Array} fingerprint @param {Uint8Array} record */
 const batchOf = (fingerprint, record) => {
-  const body = new Uint8Array(record.length + 32);
-  body.set([80, 76, 66, 1, ...fingerprint.slice(0, 16), 1]);
-  body.set(record, 28);
+  const body = [80, 76, 66, 1, ...fingerprint.slice(0, 16), ...field(1, 2 ** 64), ...record];
   let crc = -1;
-  body.subarray(0, -4).forEach((byte) => {
+  for (const byte of body) {
     crc ^= byte;
     for (let i = 0; i < 8; i++) crc = (crc >>> 1) ^ (crc & 1 && 0xedb88320);
-  });
-  body.set(field(~crc >>> 0, 2 ** 32), body.length - 4);
-  return body;
+  }
+  return Uint8Array.from([...body, ...field(~crc >>> 0, 2 ** 32)]);
 };
 
-// --- the ledger -----------------------------------------------------------------------------------------------
+// --- the database ---------------------------------------------------------------------------------------------
 
 /** The result of a request to the database, or the end of a transaction.
  * @template T @param {IDBRequest<T> | any} pending @returns {Promise<T>} */
-const done = (pending) =>
+export const done = (pending) =>
   new Promise((resolve, reject) => {
     pending.onsuccess = pending.oncomplete = () => resolve(pending.result);
     // An error of a request reaches its transaction before that is aborted, and has no error then.
     pending.onerror = pending.onabort = (/** @type {any} */ { target }) => reject(target.error);
   });
 
-/** Read the entries of a question and change them, in one transaction that is on the disk when this ends.
- * @template T @param {string} question @param {(entries: Entry[], store: IDBObjectStore) => T} change @returns {Promise<T>} */
-const ledger = async (question, change) => {
-  const opening = indexedDB.open("plausibly", 1);
-  opening.onupgradeneeded = () => opening.result.createObjectStore("reports", { keyPath: ["question", "slot"] });
-  const database = await done(opening);
-  const transaction = database.transaction("reports", "readwrite", { durability: "strict" });
-  database.close(); // when the transaction has ended
-  const store = transaction.objectStore("reports");
-  const changed = change(await done(store.getAll(IDBKeyRange.bound([question], [question, []]))), store);
-  await done(transaction);
-  return changed;
-};
-
 // --- the collection -------------------------------------------------------------------------------------------
 
 /**
  * A function that joins collections with schemes that `load` knows.
  * @param {(json: string, policy?: import("./core.js").Policy) => import("./core.js").Client} load
+ * @param {typeof import("./rota.js").rota} [rota] for series with a rota; without it, a series gets one report
  * @returns {(url: string, options: Options) => Promise<Collector>}
  */
-export const joiner = (load) => async (url, options) => {
+export const joiner = (load, rota) => async (url, options) => {
   const { href, hostname } = new URL(url, location.href);
   const [here, base, id] =
     /^(https?:[^?#@]+)\/collections\/([\da-f]{64})$/.exec(href) ?? refuse("expected https://host/v1/collections/ID", "TypeError");
@@ -137,17 +124,36 @@ export const joiner = (load) => async (url, options) => {
     question = `host ${hostname}`,
     allowed = () => !wishes.globalPrivacyControl && !(wishes.doNotTrack > 0),
   } = options;
+  const turns = rota?.(question);
   const limit = fractionOf(maxEpsilon);
 
   /** The report to the collection, or to its series. @param {Entry[]} entries */
   const known = (entries) => entries.find((entry) => entry.collection === id || entry.slot === asked?.slot);
+
+  /** Read the entries of the question and change them, in one transaction that is on the disk when this ends.
+   * @type {Ledger} */
+  const ledger = async (change) => {
+    const opening = indexedDB.open("plausibly", turns ? turns.version() : 1);
+    // A ledger that is there only gets another version.
+    opening.onupgradeneeded = (event) =>
+      (turns && event.oldVersion) || opening.result.createObjectStore("reports", { keyPath: ["question", "slot"] });
+    const database = await done(opening);
+    const transaction = database.transaction("reports", "readwrite", { durability: "strict" });
+    database.close(); // when the transaction has ended
+    turns?.expect(database.version);
+    const store = transaction.objectStore("reports");
+    const changed = await change(await done(store.getAll(IDBKeyRange.bound([question], [question, []]))), store);
+    await done(transaction);
+    return changed;
+  };
 
   const fetched = async () => {
     const [status, content] = await exchange(here);
     // Busy, or not well: that may pass, and is no reason to distrust.
     if (!content || status > 404) return undefined;
     if (hexOf(await digestOf(await content.arrayBuffer())) !== id) distrust("document of this id");
-    const { version, scheme, series = null, window } = parse(await content.text());
+    const document = parse(await content.text());
+    const { version, scheme, series = null, window } = document;
     if (version !== 1) distrust("version");
     const json = JSON.stringify(scheme);
     const digest = await digestOf(new TextEncoder().encode(json));
@@ -155,7 +161,7 @@ export const joiner = (load) => async (url, options) => {
     // Not merely if there is one: an empty text may be a page's template that was not filled.
     if ((fingerprint ?? mine) !== mine) distrust("scheme of this fingerprint");
     const client = load(json, { maxEpsilon, total });
-    return { client, digest, mine, window, slot: series === null ? id : `series ${series}` };
+    return { client, digest, mine, window, slot: turns?.slotOf(document) ?? (series === null ? id : `series ${series}`) };
   };
   /** @type {Awaited<ReturnType<typeof fetched>>} */
   let asked;
@@ -163,7 +169,7 @@ export const joiner = (load) => async (url, options) => {
   /** The entry of the report, or only the reason why there is none. Several tabs may try at once, and one is the first.
    * @param {any} value @returns {Promise<Partial<Entry> & { outcome: Outcome }>} */
   const entered = async (value) => {
-    const before = await ledger(question, known);
+    const before = await ledger(known);
     if (before) return before;
     asked ??= await fetched();
     if (!asked) return { outcome: "unreachable" };
@@ -172,18 +178,18 @@ export const joiner = (load) => async (url, options) => {
     if (Date.now() >= Date.parse(window.closes)) return { outcome: "closed" };
     const body = batchOf(digest, client.privatize(value));
     const key = hexOf(crypto.getRandomValues(new Uint8Array(16)));
-    return ledger(question, (entries, store) => {
+    /** @type {Entry} */
+    const entry = { question, slot, collection: id, fingerprint: mine, epsilon: client.epsilon.join("/"), outcome: "kept", waiting: { address: `${here}/reports/${key}`, body } };
+    return ledger(async (entries, store) => {
       const first = known(entries);
       if (first) return first;
+      if (turns && (await turns.isIdle(entries, store))) return { outcome: "not due" };
       if (!fingerprint && entries.length && !entries.some((entry) => entry.fingerprint === mine))
         distrust("scheme seen first for this question");
-      let [a, b] = client.epsilon;
-      const epsilon = client.epsilon.join("/");
-      for (const [c, d] of entries.map((entry) => fractionOf(entry.epsilon))) [a, b] = [a * d + c * b, b * d];
-      if (a * limit[1] > limit[0] * b) refuse(`expected a total epsilon of at most ${maxEpsilon}`, "SpentError");
-      const waiting = { address: `${here}/reports/${key}`, body };
-      /** @type {Entry} */
-      const entry = { question, slot, collection: id, fingerprint: mine, epsilon, outcome: "kept", waiting };
+      // What is left of the total.
+      let [a, b] = limit;
+      for (const [c, d] of [entry, ...entries].map(({ epsilon }) => fractionOf(epsilon))) [a, b] = [a * d - c * b, b * d];
+      if (a < 0n) refuse(`expected a total epsilon of at most ${maxEpsilon}`, "SpentError");
       store.add(entry);
       return entry;
     });
@@ -201,7 +207,7 @@ export const joiner = (load) => async (url, options) => {
       const counted = status >> 1 === 100 && !content?.size;
       const outcome = counted ? "counted" : ((type === "application/problem+json" && STATUSES[status]) || "kept");
       if (outcome !== "kept") {
-        if (outcome !== "early") await ledger(question, (_, store) => store.put({ ...facts, outcome }));
+        if (outcome !== "early") await ledger((_, store) => store.put({ ...facts, outcome }));
         return outcome;
       }
       if (performance.now() + pause > until) return outcome;
@@ -217,16 +223,17 @@ export const joiner = (load) => async (url, options) => {
 
   const resend = () =>
     alone(async () => {
-      for (const entry of await ledger(question, (entries) => entries)) await deliver(entry, 0);
+      for (const entry of await ledger((entries) => entries)) await deliver(entry, 0);
     }, undefined);
 
   if (await allowed()) {
-    if (await ledger(question, known)) resend().catch(() => {});
-    else asked = await fetched();
+    resend().catch(() => {});
+    (await ledger(known)) || (asked = await fetched());
   }
   return {
     report: (value) => alone(async () => deliver(await entered(value), patience), /** @type {const} */ ("declined")),
     resend,
-    sent: () => ledger(question, (entries) => entries.map(({ waiting, ...facts }) => facts)),
+    sent: () => ledger((entries) => entries.map(({ waiting, ...facts }) => facts)),
+    ...turns?.methods(ledger),
   };
 };

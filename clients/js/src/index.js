@@ -2,6 +2,7 @@
 
 import { joiner } from "./collector.js";
 import { load } from "./device.js";
+import { rota } from "./rota.js";
 
 export { joiner } from "./collector.js";
 export { DeviceError, load, loader, wordSource } from "./device.js";
@@ -9,4 +10,4 @@ export { localHash } from "./hashing.js";
 export { normalized } from "./normalizing.js";
 
 /** Join a collection: fetch and check it, and send again what was not acknowledged. */
-export const join = joiner(load);
+export const join = joiner(load, rota);

@@ -139,8 +139,8 @@ const toeplitzHashing = (scheme) => {
   );
 };
 
-// The polynomial of GF(2^t), t = 1, 2, ...: bit i is the coefficient of X^i.
-const FIELDS = [3, 7, 11, 19, 37, 67, 131, 283, 515, 1033, 2053, 4105];
+// The polynomial of GF(2^t) less X^t, t = 1, 2, ...: bit i is the coefficient of X^i.
+const FIELDS = [1, 3, 3, 3, 5, 3, 3, 27, 3, 9, 5, 9];
 
 /** @param {number} a @param {number} b @param {number} bits */
 const product = (a, b, bits) => {
@@ -148,7 +148,7 @@ const product = (a, b, bits) => {
   for (; b; b >>= 1) {
     if (b & 1) sum ^= a;
     a <<= 1;
-    if (a >> bits) a ^= FIELDS[bits - 1];
+    if (a >> bits) a ^= (1 << bits) | FIELDS[bits - 1];
   }
   return sum;
 };

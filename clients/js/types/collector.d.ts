@@ -1,4 +1,4 @@
-export type Outcome = "counted" | "closed" | "full" | "refused" | "early" | "kept" | "unreachable" | "declined";
+export type Outcome = "counted" | "closed" | "full" | "refused" | "early" | "kept" | "not due" | "unreachable" | "declined";
 export type Options = {
     /**
      * the total epsilon that this browser spends on the question, in its lifetime
@@ -28,7 +28,7 @@ export type Options = {
 export type Facts = {
     question: string;
     /**
-     * the collection, or its series
+     * the collection, its series, or its slot in a series with a rota
      */
     slot: string;
     collection: string;
@@ -55,10 +55,21 @@ export type Collector = {
      * what this browser has sent to the question
      */
     sent: () => Promise<Facts[]>;
+    /**
+     * of this browser, if the client has a rota
+     */
+    turns?: () => Promise<import("./rota.js").Turns | undefined>;
 };
+export type Ledger = <T>(change: (entries: Entry[], store: IDBObjectStore) => T | Promise<T>) => Promise<T>;
+/** @param {string} expected @returns {never} */
+export declare const distrust: (expected: string) => never;
+/** The result of a request to the database, or the end of a transaction.
+ * @template T @param {IDBRequest<T> | any} pending @returns {Promise<T>} */
+export declare const done: <T>(pending: IDBRequest<T> | any) => Promise<T>;
 /**
  * A function that joins collections with schemes that `load` knows.
  * @param {(json: string, policy?: import("./core.js").Policy) => import("./core.js").Client} load
+ * @param {typeof import("./rota.js").rota} [rota] for series with a rota; without it, a series gets one report
  * @returns {(url: string, options: Options) => Promise<Collector>}
  */
-export declare const joiner: (load: (json: string, policy?: import("./core.js").Policy) => import("./core.js").Client) => (url: string, options: Options) => Promise<Collector>;
+export declare const joiner: (load: (json: string, policy?: import("./core.js").Policy) => import("./core.js").Client, rota?: typeof import("./rota.js").rota) => (url: string, options: Options) => Promise<Collector>;

@@ -44,7 +44,8 @@ def changes(request: ChangesOptions) -> None:
         with progress(console, "comparing", "items"):
             one = before.tally.estimate(asked)
             other = after.tally.estimate(one.items)
-            found = core_changes.changes(one, other, level=request.level, same_users=request.same_users)
+            whose: dict[str, Any] = {"same_users": request.same_users, "stayed": request.stayed}
+            found = core_changes.changes(one, other, level=request.level, **whose)
             report = ChangeReport(
                 found,
                 before,
@@ -53,6 +54,7 @@ def changes(request: ChangesOptions) -> None:
                 request.same_users,
                 max(1, len(found)) if request.show_all else _ROWS,
                 request.title,
+                stayed=request.stayed,
             )
             for path in request.out or ():
                 write_changes(path, report)

@@ -11,14 +11,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.errors import ParameterError, StateError
-from ..core.wording import nearest, plural, shown
+from ..core.wording import nearest, plural, shown, visible
 from ..service.administration import Administration, There, in_folder
 from ..service.collections import Collection, parsed_time, with_fresh_hashes
 from ..service.tokens import Scope
 from .common import echo_json, exit_on_error, messages, print_table, results
 from .naming import scheme_of
 from .options.collections import CollectionsOptions
-from .remote import show_remote
+from .remote import show_release, show_remote
 
 _ACTIONS = ("create", "list", "read", "close", "delete")
 
@@ -117,6 +117,7 @@ def _collection(request: CollectionsOptions) -> Collection:
         series=request.series,
         slot=request.slot,
         rota=request.rota,
+        smallest_batch=request.smallest_batch,
     )
 
 
@@ -141,6 +142,9 @@ def _print(action: str, told: list[dict[str, Any]]) -> None:
         state = {"delete": "deleted"}.get(action, "closed" if each["closed"] else "open")
         table.add_row(escape(each["name"]), each["id"], each["scheme"], f"{each['reports']:,}", state)
     print_table(console, table)
+    for each in told:
+        if "release" in each:
+            show_release(console, each["release"], about=f"{visible(each['name'])}: ")
     for each in told if action == "create" else ():
         where = "" if "://" in each["address"] else ", after the address that plausibly serve prints"
         lines = ("", "A device needs:", f"address      {each['address']}{where}", f"fingerprint  {each['fingerprint']}")

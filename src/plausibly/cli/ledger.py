@@ -36,9 +36,14 @@ def ledger(request: LedgerOptions) -> None:
         table.add_row(escape(visible(each["question"])), f"{len(each['reports']):,}", spent, escape(_turns(each)))
     print_table(console, table)
     total = decimal(Fraction(told["spent"]))
-    console.print(f"\nAll together, what this device has revealed is bounded by ε = {total}.", highlight=False)
+    lasting = any("caution" in each for each in told["questions"])
+    what = "its reports reveal about values" if lasting else "this device has revealed"
+    console.print(f"\nAll together, what {what} is bounded by ε = {total}.", highlight=False)
+    if lasting:
+        console.print("With a memo, this does not bound whether and when a value changed.", highlight=False)
 
 
 def _turns(question: dict[str, Any]) -> str:
     found = question.get("rota")
-    return "" if found is None else f"one of {found['slots']} slots of {visible(found['series'])}"
+    turns = [] if found is None else [f"one of {found['slots']} slots of {visible(found['series'])}"]
+    return ", ".join([*turns, *["from a memo"] * ("caution" in question)])

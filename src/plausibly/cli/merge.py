@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.markup import escape
 
+from ..core.memoised import Memoised
 from ..core.wording import plural
 from ..engines.merging import merge_files
 from ..files.overwriting import refuse_inputs
@@ -45,4 +46,10 @@ def merge(request: MergeOptions) -> None:
     printed = results()
     reports = f"{plural(len(whole), 'report')}{' (simulated)' * whole.simulated} of {whole.scheme.name}"
     printed.print(f"{reports} from {len(request.tallies):,} tallies.", highlight=False)
+    if isinstance(whole.scheme, Memoised):
+        printed.print(
+            "If the tallies have reports of the same users, the errors of their memos repeat, and intervals are too "
+            "narrow: keep one tally for each day.",
+            highlight=False,
+        )
     printed.print(f"Written: {escape(request.out)}", soft_wrap=True, highlight=False)

@@ -47,11 +47,13 @@ def plan(request: PlanOptions) -> None:
         if request.slots is not None and request.lifetime_epsilon is not None and request.users is not None:
             given |= {"slots": request.slots, "lifetime_epsilon": request.lifetime_epsilon}
             found = repeated(domain, request.users, **given)
+            scheme = (found.best if request.way is None else found.way(request.way)).scheme
         else:
             given |= {"epsilon": request.epsilon, "target": _target(request), "shuffler": _shuffler(request)}
             found = planned(domain, request.users, **given)
+            scheme = found.scheme
         if request.save is not None:
-            text = found.scheme.to_json()
+            text = scheme.to_json()
             refuse_changing(request.save, text, overwrite=request.overwrite)
             _write(request.save, text)
     if isinstance(found, RepeatedPlan):
@@ -88,6 +90,8 @@ def _expect_sense(request: PlanOptions) -> None:
             raise ParameterError("expected --slots, --lifetime-epsilon and --users together, got only some of them")
         if given or request.epsilon is not None or request.central_epsilon is not None:
             raise ParameterError("expected --lifetime-epsilon for a repeated question, not --epsilon or a target")
+    if request.way is not None and (request.slots is None or request.save is None):
+        raise ParameterError("--way needs --slots and --save")
     ordered = [name for name in ORDERED if getattr(request, name) is not None]
     if request.other and not (named or request.choices or request.alphabet or ordered):
         raise ParameterError(f"--other needs {lists}, --choices, --alphabet, --range, --bins, --dates or --durations")
@@ -234,6 +238,10 @@ def _print_repeated(found: RepeatedPlan, request: PlanOptions) -> None:
     for way in found.ways:
         words.add_row("  •", escape(f"{way.name}: {way.promise}"))
     console.print("", "[bold]What each way promises[/]", words, sep="\n", highlight=False)
+    remarks = Table.grid(padding=(0, 1))
+    for remark in found.remarks:
+        remarks.add_row("  •", escape(remark))
+    console.print("", "[bold]In plain words[/]", remarks, sep="\n", highlight=False)
 
 
 def _print(found: Plan, request: PlanOptions) -> None:

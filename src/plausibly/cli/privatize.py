@@ -16,6 +16,7 @@ from rich.markup import escape
 
 from ..core.domain import Domain, Ordered, steps_of
 from ..core.errors import ParameterError
+from ..core.memoised import Memoised
 from ..core.scheme import Scheme
 from ..core.wording import decimal, plural, shown, size_text, visible
 from ..files.batches import Glue
@@ -31,6 +32,7 @@ from .spelling import spelled
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
 """Names for delimiters that are hard to type in a shell."""
+_NEW_MEMO = "new for every report; the ε of users who report again adds up, unless devices keep their memos"
 
 
 def privatize(request: PrivatizeOptions) -> None:
@@ -217,6 +219,7 @@ def _print(scheme: Scheme, domain: Domain, given: Values, written: Privatized, r
     lines += [
         ("written", f"{out}, {size_text(written.bytes)}"),
         ("privacy", f"ε = {decimal(scheme.epsilon)} for each user ({scheme.name})"),
+        *[("memo", _NEW_MEMO)] * isinstance(scheme, Memoised),
         ("next", collect + " --simulated" * written.simulated),
     ]
     console, width = results(), max(len(name) for name, _ in lines)

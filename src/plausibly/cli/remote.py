@@ -30,3 +30,14 @@ def show_remote(console: Console, found: dict[str, Any]) -> None:
     if crossed and found["independence"] is not None:
         console.print(f"{escape(visible(found['independence']['text']))}.", highlight=False, soft_wrap=True)
     console.print(f"{plural(found['reports'], 'report')}, ε = {found['epsilon']}", highlight=False)
+    if "release" in found:
+        show_release(console, found["release"])
+
+
+def show_release(console: Console, release: dict[str, Any], about: str = "") -> None:
+    """Print what a collector says of a collection's releases in batches, after the words ``about``."""
+    waiting = f"; {release['waiting']:,} waiting" if "waiting" in release else ""
+    told = f"{about}{release['central']['verdict']}, which is the collector{waiting}"
+    for sentence in (told, release.get("note")):
+        if sentence:
+            console.print(escape(sentence), highlight=False, soft_wrap=True)

@@ -9,10 +9,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core import series as core_series
+from ..core.arguments import whole_number
 from ..core.errors import StateError
 from ..core.measured import expect_level
 from ..files.overwriting import refuse_replacing
-from ..files.slots import slots_of
+from ..files.slots import expect_apart, slots_of
 from ..files.tallies import Collected
 from ..pages.trends import Trend, check_trend_name, write_trend
 from .asking import asked_items, typed_items
@@ -30,6 +31,8 @@ def series(request: SeriesOptions) -> None:
         for path in request.out or ():
             refuse_replacing(check_trend_name(path), inputs_of(request))
         expect_level(request.level)
+        if request.mean is not None:
+            whole_number("mean", request.mean, 1, core_series.MOST_SLOTS)
         trend = _trend(console, request)
         for path in request.out or ():
             write_trend(path, trend)
@@ -48,6 +51,7 @@ def _trend(console: Console, request: SeriesOptions) -> Trend:
         if each.scheme != first.scheme:
             told = first.scheme.difference(each.scheme)
             raise StateError(f"{name}: expected the scheme of {request.tallies[0]}, got another: {told}")
+    expect_apart(read.values())
     typed = typed_items(request.items, request.item)
     asked = asked_items(console, first.scheme.answers, request.tallies[0], typed, request.items_file)
     with progress(console, "estimating", "slots"):

@@ -6,13 +6,14 @@ import copy
 import secrets
 import time
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..device import Client, load
+from ..device import Client, Memoised, load
 from .documents import Document, Place, fetch
 from .errors import ClientError, LedgerError, SpentError, UnreachableError, UntrustedError
 from .ledger import Account, Entry, Ledger, default_path
@@ -32,6 +33,8 @@ class Collector:
     scheme of the question is pinned. ``ledger`` is the file that remembers all of this, one for each person; by
     default, one for each user of the machine. After a failure, a report is sent again within ``patience`` seconds, and
     then by the next call. ``total=False`` accepts a scheme that refuses some values (see ``device.load``).
+    ``memo=True`` accepts a scheme with a memo, whose epsilon bounds what is learned about values, not whether and when
+    a value changed. The ledger keeps the key of the memo, and the first report pays for all of its entries.
     """
 
     def __init__(
@@ -44,12 +47,15 @@ class Collector:
         ledger: str | Path | None = None,
         patience: float = 30.0,
         total: bool = True,
+        memo: bool = False,
     ) -> None:
         self._place = Place.of(url)
         self._limit = _positive(max_epsilon)
         if not isinstance(patience, int | float) or not patience >= 0:
             raise ClientError("patience: expected a number of seconds that is not negative, got something else")
-        self._fingerprint, self._total, self._patience = fingerprint, total, patience
+        if not isinstance(memo, bool):
+            raise ClientError("memo: expected True or False, got something else; the ledger keeps the key")
+        self._fingerprint, self._total, self._patience, self._memo = fingerprint, total, patience, memo
         # No address in the ledger, not even by default.
         digest = sha256(self._place.host.encode()).hexdigest()[:32]
         self._question = f"host {digest}" if question is None else _name(question)
@@ -67,6 +73,7 @@ class Collector:
         """Randomize a value and send its report, once for each collection, and once for all collections of a series.
 
         In a series with a rota, a device is due in one of any ``rota`` consecutive slots, and sends nothing in others.
+        From a memo, it reports once in each slot of a series, and pays once for the whole memo.
         A device that has reported before sends nothing, or the same record as before if that was not acknowledged; the
         value is then ignored. ``again=True`` sends one more report, which costs epsilon once more. Raises if that
         would exceed the total, if the scheme is not the pinned one, and if the ledger is damaged.
@@ -102,15 +109,24 @@ class Collector:
                     "expected the scheme that the application knows by its fingerprint, got another one; nothing was "
                     "sent"
                 )
-            client = load(document.scheme, max_epsilon=self._limit, fingerprint=document.fingerprint, total=self._total)
+            given: dict[str, Any] = {"max_epsilon": self._limit, "fingerprint": document.fingerprint}
+            client = load(document.scheme, **given, total=self._total, memo="once")
+            if client.memo_epsilon is not None and not self._memo:
+                raise UntrustedError(
+                    "expected a scheme without a memo, got one, whose epsilon bounds what is learned about values, not "
+                    "whether and when a value changed; nothing was sent. Pass memo=True to accept that"
+                )
             self._asked[self._place.id] = document, client
         return self._asked[self._place.id]
 
     def _entered(self, document: Document, client: Client, value: object, again: bool) -> Entry | Outcome:
         """The entry of a report in the ledger, which is on the disk; or the reason why nothing has to be spent."""
-        if again and document.rota is not None:
-            raise ClientError("again: expected one report in each turn of a series with a rota, not one more")
-        place = document.id, document.series, document.slot
+        made, lasting = client.randomizer, client.memo_epsilon
+        if again and (document.rota is not None or lasting is not None):
+            turn = "slot of a series with a memo" if document.rota is None else "turn of a series with a rota"
+            raise ClientError(f"again: expected one report in each {turn}, not one more")
+        slot = None if document.rota is None and lasting is None else document.slot
+        place = document.id, document.series, slot
         known = None if again else self._ledger.account(self._question).report_to(*place)
         if known is not None:
             return known
@@ -119,14 +135,15 @@ class Collector:
             return Outcome.EARLY
         if document.closes is not None and now >= document.closes:
             return Outcome.CLOSED
+        encoded, record = (0, client.privatize(value)) if lasting is None else (client.encode(value), b"")
         entry = Entry(
             collection=document.id,
             series=document.series,
-            slot=document.slot,
+            slot=slot,
             fingerprint=document.fingerprint,
             epsilon=client.epsilon,
             server=self._place.server,
-            record=client.privatize(value),
+            record=record,
             key=secrets.token_bytes(_KEY_BYTES),
         )
         with self._ledger.changing(self._question) as account:
@@ -136,13 +153,16 @@ class Collector:
                 return known
             if document.rota is not None and not account.due(*place[1:], document.rota):
                 return Outcome.NOT_DUE
-            self._allow(account, entry)
+            if isinstance(made, Memoised) and lasting is not None:
+                remembered, epsilon = account.remembered(self._question, made, made.memo_entries * lasting)
+                entry = replace(entry, memo=made.subject, epsilon=epsilon, record=remembered.record(encoded, None))
+            self._allow(account, entry, document)
             account.fingerprint = entry.fingerprint
             account.entries.append(entry)
         return entry
 
-    def _allow(self, account: Account, entry: Entry) -> None:
-        if account.turns is not None and entry.slot is None:
+    def _allow(self, account: Account, entry: Entry, document: Document) -> None:
+        if account.turns is not None and document.rota is None:
             raise UntrustedError(
                 "expected a slot of the series that this question repeats, got another collection; nothing was sent. "
                 "Pass question=… if it is another question"
@@ -153,9 +173,10 @@ class Collector:
                 "sent. Pass fingerprint=… to accept the new one, or question=… if it is another question"
             )
         if account.spent + entry.epsilon > self._limit:
+            what = "all entries of its memo" if entry.memo else "one more report"
             raise SpentError(
                 f"expected at most {self._limit} for the total epsilon of this question, got {account.spent} already "
-                f"spent and {entry.epsilon} for one more report; nothing was sent"
+                f"spent and {entry.epsilon} for {what}; nothing was sent"
             )
 
     def _sent(self, entry: Entry) -> Outcome:

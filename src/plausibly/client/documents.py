@@ -65,7 +65,7 @@ class Document:
     fingerprint: str
     series: str | None
     slot: int | None
-    """The place in a series with a rota; None without one."""
+    """The place in the series; None without one."""
     rota: int | None
     opens: datetime | None
     closes: datetime | None
@@ -111,7 +111,7 @@ def parsed(content: bytes) -> Document:
         opens, closes = (_time(window.get(name)) for name in ("opens", "closes"))
     except (TypeError, ValueError):
         raise UntrustedError("expected a scheme in UTF-8 and times in UTC, got something else") from None
-    placed = series, slot if rota is not None else None, rota
+    placed = series, slot if series is not None and _whole(slot, 0) else None, rota
     return Document(sha256(content).hexdigest(), canonical, fingerprint, *placed, opens, closes)
 
 

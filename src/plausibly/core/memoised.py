@@ -20,7 +20,7 @@ from .parallel import in_chunks
 from .probability import WORD, EpsilonLike, exact_epsilon, log_upper_bound, within_exp
 from .randomness import MAX_REPORTS, Draws, Layout, RandomLike, Stream, open_stream, seeded
 from .scheme import Encoded, OracleMaker, Reports, Scheme
-from .wording import decimal
+from .wording import decimal, percent
 from .words import Setting
 
 Entries = npt.NDArray[Any]
@@ -30,13 +30,8 @@ MemoWords = npt.NDArray[np.uint64]
 
 _USERS_AT_ONCE = 1 << 15
 
-CAUTION = (
-    "The memo bounds what is learned about values, not whether and when a value changed: with 4 cells, a memo of ε = 2 "
-    "and reports of ε = 1, one change is detected with probability 0.65 within 30 days, at 5 % false alarms. "
-    "The reports of one user can be linked. The ε of the memo holds for an ideal pseudo-random function. A lost key "
-    "starts a new memo and costs the ε of the memo again."
-)
-"""What a memo does not promise; it is shown wherever the ε of a memoised scheme is shown."""
+FALSE_ALARMS = 0.05
+"""The share of users without a change who are taken for one, in statements about changes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -50,7 +45,6 @@ class Memoised(Scheme):
 
     memo_epsilon: Fraction
 
-    caution = CAUTION
     linkable = "all reports of one user come from one memo"
 
     def validate(self) -> None:
@@ -87,6 +81,29 @@ class Memoised(Scheme):
     @property
     @abstractmethod
     def memo_law(self) -> MemoLaw: ...
+
+    @property
+    @abstractmethod
+    def same_entry(self) -> float:
+        """Probability that two different values have equal entries in the memo of a user, over all lasting choices."""
+
+    @property
+    def change_shows(self) -> float:
+        """Probability that one change of a value is detected in the end, at ``FALSE_ALARMS``.
+
+        Enough reports show both entries of the memo. If these are equal, nothing distinguishes the user from others.
+        """
+        return 1 - (1 - FALSE_ALARMS) * self.same_entry
+
+    @property
+    def caution(self) -> str:
+        shows = f"with probability {self.change_shows:.2f}" if self.change_shows < 0.995 else "almost certainly"
+        return (
+            "The memo bounds what is learned about values, not whether and when a value changed: after enough reports, "
+            f"one change is detected {shows}, at {percent(FALSE_ALARMS)} false alarms. The reports of one user can be "
+            "linked. The ε of the memo holds for an ideal pseudo-random function. A lost key starts a new memo and "
+            "costs the ε of the memo again."
+        )
 
     @property
     def layout(self) -> Layout:

@@ -102,8 +102,11 @@ class Scheme(ABC):
     """Advice that a plan adds when it recommends this scheme, if any."""
     linkable: ClassVar[str] = ""
     """Reason, as a clause, why a shuffler does not hide whose report of the scheme is whose; empty if it does."""
-    caution: ClassVar[str] = ""
-    """What the scheme's epsilon does not promise, if that is less than usual; shown wherever epsilon is shown."""
+
+    @property
+    def caution(self) -> str:
+        """What the scheme's epsilon does not promise, if that is less than usual; shown wherever epsilon is shown."""
+        return ""
 
     def __post_init__(self) -> None:
         self.validate()

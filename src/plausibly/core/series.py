@@ -17,6 +17,7 @@ from .estimates import Estimates
 from .laws import Floats, of_sum
 from .measured import expect_level, normal_interval
 from .wording import plural
+from .words import Setting, Words
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -46,7 +47,9 @@ class Series:
     lottery: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     """The part of the variance that comes from the draw of the users who report in a slot."""
     shared: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    """The part of the variance that comes from public hash functions, which all slots share."""
+    """The part of the variance that all slots may share: from public hash functions, or from the memos of users."""
+    memo: bool = False
+    """Whether the reports of a user come from a memo."""
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -106,13 +109,13 @@ class Series:
         ends = [end for end in range(slots - 1, len(self)) if self.slots[end] - self.slots[end - slots + 1] < slots]
         if not ends:
             raise StateError(f"expected {plural(slots, 'consecutive slot')} for a mean, got no run as long as that")
-        runs = [slice(end - slots + 1, end + 1) for end in ends]
+        starts = np.array(ends) - slots + 1
         return replace(
             self,
             slots=self.slots[ends],
-            values=np.stack([self.values[run].mean(axis=0) for run in runs]),
-            variance=np.stack([self._of_mean(run) for run in runs]),
-            reports=np.array([self.reports[run].sum() for run in runs]),
+            values=_sums(self.values, starts, slots) / slots,
+            variance=self._of_sums(starts, slots) / slots**2,
+            reports=np.array([self.reports[start : start + slots].sum() for start in starts.tolist()]),
             over=slots,
         )
 
@@ -121,7 +124,8 @@ class Series:
 
         A user who has the item in both slots is counted in one of them at most, which makes the difference vary
         more than two independent samples would. The variance is an upper bound, reached if as many users as
-        possible have the item in both slots.
+        possible have the item in both slots. Errors of memos cancel, for users who keep their item: for a smaller
+        variance, use ``changes`` with ``stayed``.
         """
         one, other = (self._row(slot) for slot in (first, last))
         if one == other or self.over > 1:
@@ -131,7 +135,8 @@ class Series:
             # Two slots of one window: the samples have no user in common.
             low, high = (side(self._held(one), self._held(other)) for side in (np.minimum, np.maximum))
             both = low * (1 - high) / self._further_users(one, other) if self.percent else low
-        apart = of_sum(*([part[one], part[other]] for part in (self.variance, self.shared)))
+        shared = np.zeros_like(self.shared) if self.memo else self.shared
+        apart = of_sum(*([part[one], part[other]] for part in (self.variance, shared)))
         of = "shares" if self.percent else "counts"
         values = self.values[other] - self.values[one]
         return Derived(self.items, values, apart + 2 * both, f"differences of {of}", "difference", percent=self.percent)
@@ -180,28 +185,31 @@ class Series:
         size = size or plural(len(self), "mean")
         return f"<series of {of} of {plural(len(self.items), 'item')}: {size}, a rota of {self.rota:,}{means}>"
 
-    def _of_mean(self, run: slice) -> Floats:
-        # Each pair of different slots counts twice in the square of a sum.
-        total = of_sum(list(self.variance[run]), list(self.shared[run]))
-        slots, lottery = self.slots[run], self.lottery[run]
-        for place in range(len(slots)):
-            for earlier in range(place):
-                if (slots[place] - slots[earlier]) % self.rota == 0:
-                    # The same users report in both.
-                    total = total + 2 * np.sqrt(lottery[place] * lottery[earlier])
-                elif self.percent:
-                    total = total + 2 * self._against(run.start + earlier, run.start + place)
-        return np.asarray(total / len(slots) ** 2)
+    def _of_sums(self, starts: npt.NDArray[np.intp], slots: int) -> Floats:
+        total = _sums(self.variance - self.shared, starts, slots) + _sums(np.sqrt(self.shared), starts, slots) ** 2
+        for apart in range(1, slots):
+            # Slots at this distance. Each pair counts twice in the square of a sum.
+            if apart % self.rota == 0:
+                # The same users report in both.
+                pairs = np.sqrt(self.lottery[:-apart] * self.lottery[apart:])
+            elif self.percent:
+                pairs = self._against(apart)
+            else:
+                continue
+            total = total + 2 * _sums(pairs, starts, slots - apart)
+        return np.asarray(total)
 
-    def _against(self, one: int, other: int) -> Floats:
+    def _against(self, apart: int) -> Floats:
         # The largest covariance of the shares in two samples without a common user: if few users have the item twice.
-        first, second = self._held(one), self._held(other)
-        return np.asarray(np.minimum(first * second, (1 - first) * (1 - second)) / self._further_users(one, other))
+        held = self._held(slice(None))
+        first, second = held[:-apart], held[apart:]
+        further = np.maximum(self.rota * (self.reports[:-apart] + self.reports[apart:]) / 2 - 1, 1.0)
+        return np.asarray(np.minimum(first * second, (1 - first) * (1 - second)) / further[:, np.newaxis])
 
     def _further_users(self, one: int, other: int) -> float:
         return max(float(self.rota * (self.reports[one] + self.reports[other]) / 2 - 1), 1.0)
 
-    def _held(self, place: int) -> Floats:
+    def _held(self, place: int | slice) -> Floats:
         return np.asarray(np.clip(self.values[place], 0.0, 1.0 if self.percent else None))
 
     def _row(self, slot: int) -> int:
@@ -211,11 +219,17 @@ class Series:
         return int(found[0])
 
 
+def _sums(rows: Floats, starts: npt.NDArray[np.intp], number: int) -> Floats:
+    """The sums of this number of consecutive rows, from each of the starts."""
+    before = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
+    return np.asarray(before[starts + number] - before[starts])
+
+
 def series(estimates: Mapping[int, Estimates], *, rota: int) -> Series:
     """The numbers of users who have each item, by slot, from the estimates of each slot's reports.
 
     ``rota``: each user reports in one of this number of consecutive slots, so that a slot's estimates count times
-    ``rota``; 1 if everyone reports in every slot. All users must report with fresh noise in each of their slots.
+    ``rota``; 1 if everyone reports in every slot, as from a memo.
     """
     whole_number("rota", rota, 1, MOST_SLOTS)
     if not isinstance(estimates, Mapping) or not estimates:
@@ -228,10 +242,10 @@ def series(estimates: Mapping[int, Estimates], *, rota: int) -> Series:
         each = estimates[slot]
         if not isinstance(each, Estimates):
             raise ParameterError("series: expected the Estimates of each slot, got something else")
-        if each.basis.memos:
+        if each.basis.memos and rota > 1:
             raise StateError(
-                "series: expected reports with fresh noise in each slot, got those of a scheme with a memo, whose "
-                "errors stay the same"
+                Words(f"slot {slot}: reports from a memo, with which all users report in every slot; expected ")
+                + Words(Setting("rota", 1))
             )
         if not each.n:
             raise StateError(f"slot {slot}: no reports; leave it out")
@@ -249,5 +263,6 @@ def series(estimates: Mapping[int, Estimates], *, rota: int) -> Series:
         np.array([row.n for row in rows], dtype=np.int64),
         rota,
         lottery=lottery,
-        shared=float(rota) ** 2 * np.stack([row.shared_with(row.basis) for row in rows]),
+        shared=float(rota) ** 2 * np.stack([row.shared_with(row.basis, adds=True) for row in rows]),
+        memo=any(row.basis.memos for row in rows),
     )

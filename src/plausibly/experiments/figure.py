@@ -117,6 +117,8 @@ class Panel:
     """Whether to draw the square root of the mean, for a metric that is a squared error."""
     percent: bool = False
     """Whether to draw shares as percentages."""
+    law: str = ""
+    """Metric that a law predicts for ``y``, drawn as a line through the marks, which are then not joined."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -186,6 +186,13 @@ class Finding:
     """Whether the claim is about time, which says as much about a program as about a protocol."""
     ours: bool = False
     """Whether the claim is ours and not the paper's; it has no section, and is counted separately."""
+    source: str = ""
+    """Authors and year of another publication that makes the claim: "Ada and Bob (2021)". Counted separately, too."""
+
+    @property
+    def of_paper(self) -> bool:
+        """Whether the paper that the experiment is about makes the claim of this finding."""
+        return not (self.ours or self.source)
 
 
 class Findings(list[Finding]):
@@ -199,12 +206,13 @@ class Findings(list[Finding]):
         needs: Callable[[Curves], str] | None = None,
         is_timing: bool = False,
         ours: bool = False,
+        source: str = "",
     ) -> Callable[[Check], Check]:
         """Add the decorated predicate as a finding named after it; it reads the rows of the given figures."""
 
         def enter(check: Check) -> Check:
             name = check.__name__.replace("_", "-")
-            self.append(Finding(name, section, claim, figures, check, needs, is_timing, ours))
+            self.append(Finding(name, section, claim, figures, check, needs, is_timing, ours, source))
             return check
 
         return enter

@@ -237,6 +237,10 @@ def draw_panel(axes: Axes, panel: AnyPanel, rows: Sequence[Row], letter: str = "
                 # matplotlib ignores lines that are moved, and their error bars.
                 ends = [(x, y + side * e) for x, y, e in zip(places, means, errors, strict=True) for side in (-1, 0, 1)]
                 axes.update_datalim([(x, y) for x, y in ends if y > 0 or not panel.logy])
+            if panel.law:
+                predicted = [row for row in own if row["metric"] == panel.law and row[panel.lines] == value]
+                _draw_law(axes, predicted, panel, style)
+                style = style | {"linestyle": ""}
             legend[name] = axes.errorbar(places, means, errors, markevery=max(1, len(places) // 10), **style)
         else:
             levels[name] = _as_drawn(_mean(group), 0.0, panel)[0]
@@ -282,6 +286,13 @@ def draw_panel(axes: Axes, panel: AnyPanel, rows: Sequence[Row], letter: str = "
     axes.grid(axis="y", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     return legend
+
+
+def _draw_law(axes: Axes, rows: Sequence[Row], panel: Panel, style: dict[str, Any]) -> None:
+    places, means, _ = _points(rows, panel)
+    shared = {name: style[name] for name in ("color", "transform") if name in style}
+    axes.plot(places, means, linestyle="-", linewidth=1.0, **shared)
+    axes.update_datalim(list(zip(places, means, strict=True)))
 
 
 def _name_coinciding(axes: Axes, levels: dict[str, float]) -> None:

@@ -85,7 +85,11 @@ def report_page(
 def report_markdown(verdicts: Judged, *, quick: bool = False) -> str:
     """The report on findings as Markdown: claim, verdict, numbers and explanation."""
     own = [(finding, verdict) for finding, verdict in verdicts if finding.ours]
-    verdicts = [(finding, verdict) for finding, verdict in verdicts if not finding.ours]
+    others: dict[str, list[tuple[Finding, Verdict]]] = {}
+    for finding, verdict in verdicts:
+        if finding.source:
+            others.setdefault(finding.source, []).append((finding, verdict))
+    verdicts = [(finding, verdict) for finding, verdict in verdicts if finding.of_paper]
     of = _chapters({finding.section.partition(".")[0] for finding, _ in verdicts})
     lines = ["# Verdicts on the paper's findings", ""]
     if verdicts:
@@ -100,6 +104,8 @@ def report_markdown(verdicts: Judged, *, quick: bool = False) -> str:
         lines += _told([(finding, verdict) for finding, verdict in errors if finding.section == section])
     if times:
         lines += ["## Times", "", _TIMES, "", *_told(times)]
+    for source, told in others.items():
+        lines += [f"## {source}", "", f"{_claims(told)} of {source}: {_counted(told)}.", "", *_told(told)]
     if own:
         lines += ["## Not in the paper", "", f"{_claims(own)} of our own: {_counted(own)}.", "", *_told(own)]
     return "\n".join(lines)
@@ -171,7 +177,7 @@ _QUICK = (
 
 
 def _chapters(numbers: set[str]) -> str:
-    if not all(number.isdecimal() for number in numbers):
+    if not numbers or not all(number.isdecimal() for number in numbers):
         return ""
     first, last = min(map(int, numbers)), max(map(int, numbers))
     return f" of section {first}" if first == last else f" of sections {first} to {last}"
@@ -190,7 +196,7 @@ def _header(heading: Heading, verdicts: Judged, *, quick: bool) -> Html:
     if quick:
         said.append(tag("p", _QUICK, class_="note"))
     if verdicts:
-        papers = [(finding, verdict) for finding, verdict in verdicts if not finding.ours]
+        papers = [(finding, verdict) for finding, verdict in verdicts if finding.of_paper]
         counted = Counter(verdict.outcome for _, verdict in papers or verdicts)
         tiles = [
             tag("li", tag("b", str(counted[outcome])), words, class_=kind)
@@ -213,7 +219,7 @@ def _summary(verdicts: Judged, parts: Sequence[Part]) -> Html:
             tag(
                 "tr",
                 tag("td", tag("a", finding.claim, href=f"#{_anchor(number)}")),
-                tag("td", "ours" if finding.ours else finding.section, data_name="Section"),
+                tag("td", "ours" if finding.ours else finding.source or finding.section, data_name="Section"),
                 tag("td", *_between(figures, ", "), data_name="See"),
                 tag("td", _badge(verdict.outcome)),
             )
@@ -267,11 +273,13 @@ def _section(part: Part, verdicts: Judged, anchored: Container[int], title: str)
         said.append(_picture(figure, part.svg, part.narrow))
     if part.table is not None:
         said.append(_table(part.table))
-    for ours, heading in ((False, "What the paper claims"), (True, "What we claim")):
+    sources = dict.fromkeys(finding.source for finding, _ in verdicts if finding.source)
+    claims = {(False, ""): "What the paper claims", **{(False, name): f"What {name} claim" for name in sources}}
+    for (ours, source), heading in {**claims, (True, ""): "What we claim"}.items():
         findings = [
             _finding(finding, verdict, anchor=_anchor(number) if number in anchored else "")
             for number, (finding, verdict) in enumerate(verdicts, 1)
-            if figure.name in finding.figures and finding.ours == ours
+            if figure.name in finding.figures and (finding.ours, finding.source) == (ours, source)
         ]
         if findings:
             said += [tag("h3", heading), *findings]
@@ -294,7 +302,7 @@ def _picture(figure: Figure, svg: str, narrow: str | None) -> Html:
 
 def _finding(finding: Finding, verdict: Verdict, anchor: str) -> Html:
     said = [tag("p", finding.claim)]
-    where = "not in the paper" if finding.ours else f"section {finding.section}"
+    where = "not in the paper" if finding.ours else finding.source or f"section {finding.section}"
     said.append(tag("p", _badge(verdict.outcome), tag("span", where, class_="where")))
     if verdict.numbers:
         said.append(tag("p", _sentence(verdict.numbers), class_="measured"))

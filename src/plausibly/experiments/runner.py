@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import closing
+from contextlib import closing, contextmanager
 from multiprocessing import active_children, get_context, parent_process
 from threading import Thread
 
@@ -21,6 +21,8 @@ Setup = Callable[[], object]
 """Function that every worker process calls first; it registers user-defined schemes and crowds."""
 _PERIOD = 3600.0
 """Window in seconds for estimating the time left: long, because short and long measurements alternate."""
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 Measured = tuple[Cell, Metrics, dict[str, Metrics]]
 
@@ -56,7 +58,9 @@ def _measured(cells: Mapping[Cell, Sequence[View]], jobs: int, setup: Setup | No
         min(jobs, len(order)), mp_context=get_context("spawn"), initializer=_prepare, initargs=(warm, setup)
     )
     try:
-        for future in as_completed([pool.submit(_measure, cell, cells[cell]) for cell in order]):
+        with _one_thread_each():
+            futures = [pool.submit(_measure, cell, cells[cell]) for cell in order]
+        for future in as_completed(futures):
             yield future.result()
     except BaseException:
         # Unfinished measurements are lost anyway, and waiting for them may take minutes.
@@ -66,6 +70,22 @@ def _measured(cells: Mapping[Cell, Sequence[View]], jobs: int, setup: Setup | No
         raise
     finally:
         pool.shutdown()
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    # A library of linear algebra reads its number of threads when a process loads it. With all requested processes
+    # busy, more threads would wait for each other.
+    given = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in given.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _measure(cell: Cell, views: Sequence[View]) -> Measured:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import PurePath
 
-from ..core.errors import ParameterError
+from ..core.errors import ParameterError, StateError
 from ..core.wording import visible
+from .tallies import Collected
 
 _DATE = re.compile(r"(?<!\d)(\d{4})-?([01]\d)-?([0-3]\d)(?!\d)")
 _NUMBER = re.compile(r"\d+")
@@ -23,12 +24,14 @@ def slots_of(names: Sequence[str]) -> list[tuple[int, str]]:
     [(739647, '2026-01-31'), (739648, '2026-02-01')]
     """
     stems = [PurePath(name).stem for name in names]
-    days = [_day(stem) for stem in stems]
-    found = (
-        [(day.toordinal(), day.isoformat()) for day in days if day is not None]
-        if None not in days
-        else [_number(name, stem) for name, stem in zip(names, stems, strict=True)]
-    )
+    dated = [name for name, stem in zip(names, stems, strict=True) if _DATE.search(stem)]
+    if dated and len(dated) < len(names):
+        other = next(name for name in names if name not in set(dated))
+        raise ParameterError(
+            f"{visible(other)}: expected a date in the name, as in {visible(dated[0])}, got none; name all files alike"
+        )
+    read = _day if dated else _number
+    found = [read(name, stem) for name, stem in zip(names, stems, strict=True)]
     places: dict[int, str] = {}
     for name, (slot, label) in zip(names, found, strict=True):
         if slot in places:
@@ -40,12 +43,31 @@ def slots_of(names: Sequence[str]) -> list[tuple[int, str]]:
     return found
 
 
-def _day(stem: str) -> date | None:
+def expect_apart(tallies: Iterable[tuple[str, Collected]]) -> None:
+    """Raise if two slots have reports of the same files."""
+    seen: dict[str, list[tuple[str, Collected]]] = {}
+    for name, tally in tallies:
+        for identity in tally.files:
+            earlier = seen.setdefault(identity, [])
+            for other, known in earlier:
+                if tally.overlaps(known):
+                    raise StateError(
+                        f"{visible(name)}: expected reports that are in no other slot, got some of {visible(other)}"
+                    )
+            earlier.append((name, tally))
+
+
+def _day(name: str, stem: str) -> tuple[int, str]:
     found = _DATE.search(stem)
+    assert found is not None
     try:
-        return None if found is None else date(*map(int, found.groups()))
+        day = date(*map(int, found.groups()))
     except ValueError:
-        return None
+        raise ParameterError(
+            f"{visible(name)}: expected a date such as 2026-01-31 in the name, got one that no calendar has; rename "
+            "the file"
+        ) from None
+    return day.toordinal(), day.isoformat()
 
 
 def _number(name: str, stem: str) -> tuple[int, str]:

@@ -158,6 +158,13 @@ class LOLOHA(Memoised):
         own = (p1 * right + (1 - p1) * wrong - self.p**2) / gap**2
         return MemoLaw(self.client.subject, other, own - other)
 
+    @property
+    def same_entry(self) -> float:
+        # Two values have the same hash with probability 1/g.
+        g, p1 = self.g, self.memo_keep / WORD
+        r = (1 - p1) / (g - 1)
+        return 1 / g + (1 - 1 / g) * (2 * p1 * r + (g - 2) * r**2)
+
     def seconds(self, n: int, asked: int) -> float:
         return n * REPORT + n * self.g * PLACE + transform_seconds(self.cell_shape)
 

@@ -82,6 +82,13 @@ class TwoLevelUnary(Memoised, UnaryBits):
             spread.append((on * p2**2 + (1 - on) * (1 - p2) ** 2 - sent**2) / (own - other) ** 2)
         return MemoLaw(self.client.subject, spread[1], spread[0] - spread[1])
 
+    @property
+    def same_entry(self) -> float:
+        # The bits of two entries are independent.
+        on, off = self.memo_keep / WORD, self.memo_flip / WORD
+        own, other = on * off + (1 - on) * (1 - off), off**2 + (1 - off) ** 2
+        return float(own**2 * other ** (self.size - 2))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LOSUE(TwoLevelUnary):
@@ -90,7 +97,8 @@ class LOSUE(TwoLevelUnary):
     Memo: p1 = 1/2, q1 = ceil(2^64/(e^memo_epsilon + 1))/2^64. Answer: each bit as in the memo with probability p2, the
     largest multiple of 2^-64 with P(1-Q)/(Q(1-P)) <= e^epsilon, P = p1*p2 + (1-p1)(1-p2), Q = q1*p2 + (1-q1)(1-p2).
     Privacy: a first report epsilon; all reports of one value together memo_epsilon, of k values k times that. The memo
-    has an entry for each of the d values, so only small domains have a bounded loss for long histories.
+    has an entry for each of the d values, so only small domains have a bounded loss for long histories. Whether and
+    when a value changed is not protected: the bits of two entries almost never agree.
     Variance: n*Q(1-Q)/(P-Q)^2 + f*(1-P-Q)/(P-Q); for items without holders the lowest possible, 4e^eps/(e^eps - 1)^2.
     Cost: ceil(d/8) bytes a report, O(d) client, O(n*d) fold.
 
@@ -119,7 +127,8 @@ class LSUE(TwoLevelUnary):
     RAPPOR (Erlingsson, Pihur and Korolova 2014) calls them permanent and instantaneous randomized response. Here every
     value has a bit of its own and the second level is symmetric, too (Arcolezi, Couchot, Al Bouna and Xiao 2022).
     Memo: p1 = 1 - q1 = floor(2^64 * e^(memo_epsilon/2)/(e^(memo_epsilon/2) + 1))/2^64. Answers: as LOSUE's.
-    Privacy: a first report epsilon; all reports of one value together memo_epsilon, of k values k times that.
+    Privacy: a first report epsilon; all reports of one value together memo_epsilon, of k values k times that. Whether
+    and when a value changed is not protected: the bits of two entries almost never agree.
     Variance: n*Q(1-Q)/(P-Q)^2, independent of the item's count.
     Cost: ceil(d/8) bytes a report, O(d) client, O(n*d) fold.
 

@@ -119,8 +119,8 @@ class MEAN(Scheme):
         refuse_cells(exact_sum(cells) != n)
 
     def estimator(self) -> MeanOfBits:
-        points = cast(InOrder, self.domain).points()
-        return MeanOfBits(self.first, self.step, self.places, (float(points[0]), float(points[-1])))
+        ends = cast(InOrder, self.domain).scale.first_and_last()
+        return MeanOfBits(self.first, self.step, self.places, ends)
 
     def mean_variance(self, counts: npt.NDArray[Any]) -> float:
         """Variance of the mean in a crowd with these counts of all items, by the exact law, on the domain's scale."""

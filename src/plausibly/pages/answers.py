@@ -278,6 +278,7 @@ def scheme_facts(scheme: Scheme) -> dict[str, str]:
         "Values": scheme.domain.describe(),
         "Privacy": f"ε = {decimal(scheme.epsilon)}: whatever value a user has, any report is at most {most:,.3g} times "
         "as likely as with any other value",
+        **({"All reports of a user": scheme.caution} if scheme.caution else {}),
     }
 
 

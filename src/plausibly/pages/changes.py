@@ -17,7 +17,7 @@ from ..core.bar_chart import chart_size, label_above
 from ..core.changes import Changes
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import MOST_BARS
-from ..core.wording import label_of, nearest, plural, safe_cell, shown, visible
+from ..core.wording import label_of, nearest, percent, plural, safe_cell, shown, visible
 from .answers import Source, scheme_facts
 from .charts import NARROW, save_chart
 from .estimates import write_json
@@ -46,6 +46,8 @@ class ChangeReport:
     title: str | None = None
     kind: str = "File"
     """What the names are names of."""
+    stayed: float = 0.0
+    """Least share of the users of a scheme with a memo who are assumed to have kept their value."""
 
     @property
     def simulated(self) -> bool:
@@ -96,6 +98,8 @@ class ChangeReport:
             f"{before} before, {self.changes.after.n:,} after. Changes are in percentage points of the reports.",
             _SAME if self.same_users else _SAMPLES,
         ]
+        if self.stayed:
+            told.append(f"It is assumed that at least {percent(self.stayed)} of them have the same value both times.")
         rows = len(self.places(self.largest))
         if rows < len(self.changes):
             told.append(f"The table has {rows:,} of {len(self.changes):,} items.")
@@ -111,6 +115,7 @@ class ChangeReport:
             "kind": "changes",
             "level": found.level,
             "same_users": self.same_users,
+            **({"stayed": self.stayed} if self.stayed else {}),
             "simulated": self.simulated,
             "before": _facts(self.before, self.names[0], found.before.n),
             "after": _facts(self.after, self.names[1], found.after.n),

@@ -108,9 +108,9 @@ footer { color: var(--soft); font: 0.88rem/1.5 var(--sans); padding-bottom: 3rem
   .stacked tr { display: block; padding: 0.5rem 0; border-bottom: 1px solid var(--rule); }
   .stacked td:empty { display: none; }
   .stacked td { display: block; border: 0; padding: 0.12rem 0; }
-  .stacked td.figure { text-align: left; }
+  .stacked td.figure { text-align: left; white-space: normal; }
   .stacked tr:has(td.figure) td:first-child { font-weight: 600; }
-  .stacked td[data-name]::before { content: attr(data-name) ": "; color: var(--soft); }
+  .stacked td[data-name]::before { content: attr(data-name) ": "; color: var(--soft); unicode-bidi: isolate; }
 }
 @media print {
   @page { margin: 16mm 14mm; }

@@ -32,8 +32,8 @@ _INK, _LINE, _MEAN, _GRID = "#222222", "#4477aa", "#a33000", "#dddddd"
 _SIMULATED = "SIMULATED: reports are not from real users"
 _PANEL = 2.3
 """Height in inches of the panel of one item."""
-_MOST_DOTS = 45
-"""Number of slots up to which each has a dot."""
+_MOST_DOTS, _MOST_BARS = 45, 1000
+"""Numbers of slots up to which each has a large dot, and a small one with a bar; more are a line and a band."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,22 +74,33 @@ class Trend:
     def lines(self) -> Iterator[tuple[str, ...]]:
         """The rows of the table of the trend for people: slot, reports, and each item with its interval."""
         means = {} if self.means is None else {slot: row for row, slot in enumerate(self.means.slots.tolist())}
+        shown = self._cells(self.slots)
+        averaged = [] if self.means is None else self._cells(self.means)
         for row, (slot, label) in enumerate(zip(self.slots.slots.tolist(), self.labels, strict=True)):
             cells = [label, f"{int(self.slots.reports[row]):,}"]
-            for place in self.places.tolist():
-                cells.append(self._cell(self.slots, row, place))
+            for place, text in enumerate(shown[row]):
+                cells.append(text)
                 if self.means is not None:
-                    cells.append(self._cell(self.means, means[slot], place) if slot in means else "")
+                    cells.append(averaged[means[slot]][place] if slot in means else "")
             yield tuple(cells)
 
-    def _cell(self, numbers: Series, row: int, place: int) -> str:
-        low, high = numbers.interval(self.level)
-        value, half = float(numbers.values[row, place]), float(high[row, place] - low[row, place]) / 2
-        return f"{100 * value:z.2f} ± {100 * half:.2f} %" if numbers.percent else f"{value:z,.0f} ± {half:,.0f}"
+    def _cells(self, numbers: Series) -> list[list[str]]:
+        of = numbers.taken(self.places)
+        low, high = of.interval(self.level)
+        halves = (high - low) / 2
+        return [
+            [
+                f"{100 * value:z.2f} ± {100 * half:.2f} %" if numbers.percent else f"{value:z,.0f} ± {half:,.0f}"
+                for value, half in zip(*row, strict=True)
+            ]
+            for row in zip(of.values.tolist(), halves.tolist(), strict=True)
+        ]
 
     def summary(self) -> str:
         """The promise behind the trend in one sentence."""
         epsilon, rota = decimal(self.source.scheme.epsilon), self.slots.rota
+        if self.slots.memo:
+            return f"Every user reports in every slot, from a memo. {self.source.scheme.caution}"
         if rota == 1:
             return f"Every user reports in every slot, with ε = {epsilon} each time: the ε of a user adds up."
         return (
@@ -101,6 +112,9 @@ class Trend:
         """Remarks for the reader of the trend."""
         slots, means = self.slots, self.means
         told = [f"{plural(int(slots.reports.sum()), 'report')} in {plural(len(slots), 'slot')}."]
+        missing = int(slots.slots[-1] - slots.slots[0]) + 1 - len(slots)
+        if missing:
+            told.append(f"Missing between the first and the last: {plural(missing, 'slot')}.")
         if slots.users is not None and slots.rota > 1:
             told.append(f"The last {slots.rota} slots have one report of each user: {slots.users:,} users.")
         what = "Shares are those of the users" if slots.percent else "Counts are numbers of users"
@@ -109,6 +123,7 @@ class Trend:
         )
         if means is not None:
             told.append(f"A mean is that of a slot and the {means.over - 1} before it. Its interval is an upper bound.")
+            told += ["All slots share the errors of the users' memos, which means do not reduce."] * slots.memo
         if len(self.places) < len(slots.items):
             told.append(f"Shown: the {len(self.places)} largest of {len(slots.items):,} items.")
         return told
@@ -239,8 +254,12 @@ def trend_chart(trend: Trend, *, narrow: bool = False, titled: bool = True) -> F
     panels = figure.subplots(len(trend.places), 1, sharex=True, squeeze=False)[:, 0]
     for axes, place in zip(panels, trend.places.tolist(), strict=True):
         _draw(axes, trend, place)
+        name = label_of(trend.slots.items.tolist()[place]) or "(empty)"
+        axes.set_title(name, loc="left", fontsize=10, parse_math=False)
     slots = trend.slots.slots
-    step = max(1, -(-len(slots) // (5 if narrow else 10)))
+    # As many names of slots as there is room for, side by side.
+    room = max(1, int((width - 1) / (0.09 * max(map(len, trend.labels)) + 0.1)))
+    step = max(1, -(-len(slots) // min(room, 5 if narrow else 10)))
     panels[-1].set_xticks(slots[::step], list(trend.labels)[::step])
     of = "percent of the users" if trend.slots.percent else "number of users"
     caption = f"{of}, with {100 * trend.level:g} % intervals"
@@ -250,8 +269,9 @@ def trend_chart(trend: Trend, *, narrow: bool = False, titled: bool = True) -> F
     if titled and not narrow:
         figure.suptitle(visible(trend.heading), x=0.01, ha="left", fontweight="bold", parse_math=False)
     if trend.simulated:
+        told = _SIMULATED.partition(":")[0] if narrow else _SIMULATED  # the name of the item is on the same line
         panels[0].annotate(
-            _SIMULATED, (1, 1), (0, 4), "axes fraction", "offset points", ha="right", color="#a33000", weight="bold"
+            told, (1, 1), (0, 4), "axes fraction", "offset points", ha="right", color="#a33000", weight="bold"
         )
     return figure
 
@@ -263,19 +283,27 @@ def _draw(axes: Any, trend: Trend, place: int) -> None:
     axes.set_axisbelow(True)
     axes.grid(axis="y", color=_GRID, linewidth=0.6)
     axes.axhline(0, color=_INK, linewidth=0.8)
-    small = 20 if len(slots) <= _MOST_DOTS else 6
-    axes.errorbar(slots, values, yerr=np.stack([values - low, high - values]), fmt="none", ecolor=_LINE, elinewidth=0.8)
-    axes.scatter(slots, values, s=small, color=_LINE, zorder=3)
+    if len(slots) <= _MOST_BARS:
+        ends = np.stack([values - low, high - values])
+        axes.errorbar(slots, values, yerr=ends, fmt="none", ecolor=_LINE, elinewidth=0.8)
+        axes.scatter(slots, values, s=20 if len(slots) <= _MOST_DOTS else 6, color=_LINE, zorder=3)
+    else:
+        for run in _runs(slots):
+            axes.fill_between(slots[run], low[run], high[run], color=_LINE, alpha=0.3, linewidth=0)
+            axes.plot(slots[run], values[run], color=_LINE, linewidth=0.5, zorder=3)
     if trend.means is not None:
         means = trend.means
         below, above = (scale * side[:, place] for side in means.interval(trend.level))
-        # A gap in the slots is a gap in the line.
-        for run in np.split(np.arange(len(means)), np.flatnonzero(np.diff(means.slots) > 1) + 1):
+        for run in _runs(means.slots):
             axes.fill_between(means.slots[run], below[run], above[run], color=_MEAN, alpha=0.2, linewidth=0)
             axes.plot(means.slots[run], scale * means.values[run, place], color=_MEAN, linewidth=2, zorder=4)
-    name = label_of(trend.slots.items.tolist()[place]) or "(empty)"
-    axes.set_title(name, loc="left", fontsize=10, parse_math=False)
+    axes.yaxis.set_major_formatter("{x:,g}")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _runs(slots: npt.NDArray[np.int64]) -> list[npt.NDArray[np.intp]]:
+    # A gap in the slots is a gap in the line.
+    return np.split(np.arange(len(slots)), np.flatnonzero(np.diff(slots) > 1) + 1)
 
 
 def trend_page(trend: Trend) -> str:
@@ -287,10 +315,15 @@ def trend_page(trend: Trend) -> str:
     first, *others = trend.header()
     rows = [tag("tr", tag("th", first), *(tag("th", visible(name), class_="figure") for name in others))]
     rows += [
-        tag("tr", tag("td", label), *(tag("td", text, class_="figure") for text in texts))
+        tag(
+            "tr",
+            tag("td", label, data_name=first),
+            *(_cell(text, name) for text, name in zip(texts, others, strict=True)),
+        )
         for label, *texts in trend.lines()
     ]
-    table = tag("div", tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:]), class_="stacks"), class_="wide")
+    inner = tag("table", tag("thead", rows[0]), tag("tbody", *rows[1:]), class_="stacked")
+    table = tag("div", inner, class_="wide", tabindex="0", role="group", aria_label="Trend in numbers")
     facts = {**scheme_facts(trend.source.scheme), "Fingerprint": trend.source.scheme.fingerprint()}
     body = [tag("tr", tag("th", name, scope="row"), tag("td", visible(text))) for name, text in facts.items()]
     alt = f"Chart of {plural(len(trend.places), 'item')} over time with intervals; the numbers are in the table below"
@@ -307,6 +340,11 @@ def trend_page(trend: Trend) -> str:
         tag("footer", tag("p", "Written by plausibly.")),
         style=ANSWERS,
     )
+
+
+def _cell(text: str, name: str) -> Html:
+    # On a telephone, every slot is a list of its cells.
+    return tag("td", text, class_="figure", data_name=visible(name))
 
 
 def _section(title: str, *content: Html) -> Html:

@@ -305,7 +305,9 @@ class Description:
         decoder = self.scheme.estimator()
         pairs = isinstance(decoder, TablesOnly) and any(True for _ in decoder.known_tables(2))
         what = "a cell of a table of two attributes" if pairs else "a value of an attribute"
-        known = [(f"{n:,} users", f"{what} is known to ±{percent(half / n)} of them at 95 %") for n, half in self.cells]
+        known = [
+            (f"{n:,} users", f"{what} is known to ±{percent(half / n)} of the users at 95 %") for n, half in self.cells
+        ]
         return [*known, ("", "on average over all tables, if users are spread evenly over their cells")]
 
     def _accuracy(self) -> Facts:

@@ -64,9 +64,9 @@ def plan(
     <plan for a list of 1,000 items, 1,000,000 users, ε = 1: TLH, ±1,922 users>
     >>> plausibly.plan(1000, 1_000_000, target=plausibly.Within("0.5 %")).epsilon
     Fraction(31, 40)
-    >>> crowd = plausibly.Shuffler(epsilon=1, smallest_batch=100_000)
+    >>> crowd = plausibly.Shuffler(epsilon=1, smallest_batch=1000)
     >>> plausibly.plan(1000, 1_000_000, shuffler=crowd)
-    <plan for a list of 1,000 items, 1,000,000 users, ε = 8.05: DE, ±27 users>
+    <plan for a list of 1,000 items, 1,000,000 users, ε = 4.1: AGR, ±263 users>
     """
     real = as_domain(domain)
     limits = Limits() if limits is None else limits

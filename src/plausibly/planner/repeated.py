@@ -9,11 +9,12 @@ from typing import Any
 
 from ..catalog import CATALOG
 from ..core.arguments import whole_number
-from ..core.domain import Domain
+from ..core.domain import Domain, Table
 from ..core.errors import ParameterError
 from ..core.probability import EpsilonLike, exact_epsilon
 from ..core.scheme import Scheme
-from ..core.wording import decimal, percent, plural
+from ..core.wording import decimal, nearest, percent, plural, shown
+from ..core.words import Setting, Words
 from .planning import plan
 from .prediction import Prediction
 from .skew import Skew
@@ -62,6 +63,13 @@ class RepeatedPlan:
         """Scheme of the recommended way to repeat the question."""
         return self.best.scheme
 
+    def way(self, name: str) -> Way:
+        """One of the ways to repeat the question, by its name."""
+        named = {each.name: each for each in self.ways}
+        if name not in named:
+            raise ParameterError(Words(Setting("way"), f": unknown {shown(name)}; {nearest(name, named)}"))
+        return named[name]
+
     def half_width(self, way: Way, over: int = 1) -> float | None:
         """Half-width of the 95 % interval of an item that nobody has, as a share of users, in a repeated question.
 
@@ -82,8 +90,26 @@ class RepeatedPlan:
             f"ε = {decimal(self.epsilon)}: ±{percent(half)} in each slot."
         )
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What to know before a question is repeated: how long the promises last, and what a memo would change."""
+        best, window = self.best, plural(self.slots, "slot")
+        told = [
+            f"A rota and a split spend ε = {decimal(self.epsilon)} again in the next {window}, unless devices stop at "
+            "their lifetime total." + " Only a memo has a bound for a question without an end." * self.ways[-1].memo
+        ]
+        for way in self.ways:
+            mine, its = self.half_width(best), self.half_width(way)
+            if way.memo and mine is not None and its is not None:
+                told += [
+                    f"In a single slot, the memo would be more accurate: ±{percent(its)} instead of ±{percent(mine)}. "
+                    "It is for values that rarely change, where a bound for values is enough."
+                ] * (its < mine)
+                told.append(f"{way.scheme.name}: {way.scheme.caution}")
+        return tuple(told)
+
     def rows(self) -> list[tuple[str, ...]]:
-        """The ways to repeat the question as a table: name, reports, variance and intervals."""
+        """The ways to repeat the question as a table: name, reports, scheme and ε, variance and intervals."""
         found: list[tuple[str, ...]] = []
         for way in self.ways:
             week = self.half_width(way, min(_WEEK, self.slots))
@@ -91,7 +117,7 @@ class RepeatedPlan:
                 (
                     way.name,
                     f"{self.users // way.slots_per_report:,}",
-                    f"ε = {decimal(way.scheme.epsilon)}",
+                    f"{way.scheme.name}, ε = {decimal(way.scheme.epsilon)}",
                     f"{self.users * way.variance(self.users, self.skew):,.3g}",
                     f"±{percent(self.half_width(way) or 0.0)}",
                     "no gain" if week is None else f"±{percent(week)}",
@@ -122,9 +148,11 @@ class RepeatedPlan:
                     "variance": self.users * way.variance(self.users, self.skew),
                     "half_width": self.half_width(way),
                     "promise": way.promise,
+                    **({"caution": way.scheme.caution} if way.memo else {}),
                 }
                 for way in self.ways
             ],
+            "remarks": list(self.remarks),
             "scheme": self.scheme.to_dict(),
         }
 
@@ -146,9 +174,20 @@ def repeated(
     [('rota', 2.3), ('split', 225.7)]
     """
     whole_number("slots", slots, 2, _MOST_SLOTS)
-    epsilon = exact_epsilon(lifetime_epsilon)
+    named = Setting("lifetime_epsilon")
+    epsilon, most = exact_epsilon(lifetime_epsilon, named), (limits or Limits()).most_epsilon
+    if epsilon > most:
+        raise ParameterError(
+            Words(named, f": expected at most {decimal(most)}, got {decimal(epsilon)}; to allow it, raise ")
+            + Words(Setting("max_epsilon", python="limits.epsilon"))
+        )
     if whole_number("users", users, 1, 2**53) < slots:
         raise ParameterError(f"users: expected at least one user for each of the {slots:,} slots, got {users:,}")
+    if isinstance(domain, Table):
+        raise ParameterError(
+            Words("expected one question, got records of several attributes; plan one slot of a rota instead, ")
+            + Words("with ", Setting("users", users // slots), " and ", Setting("epsilon", decimal(epsilon)))
+        )
     given: dict[str, Any] = {"limits": limits, "skew": skew, "hash_seed": hash_seed}
     whole = plan(domain, users // slots, epsilon=epsilon, **given).scheme
     share = epsilon / slots
@@ -175,7 +214,7 @@ def repeated(
 def _memoised(domain: Domain, epsilon: Fraction) -> list[Way]:
     # The memo of each of two cells has half of the epsilon, and a single report half of that.
     kind = CATALOG.get("LOLOHA")
-    if kind is None or domain.size is None:
+    if kind is None or not isinstance(domain, kind.accepts):
         return []
     given: dict[str, Any] = {"epsilon": epsilon / 4, "memo_epsilon": epsilon / 2, "hash_bits": 1}
     promise = (

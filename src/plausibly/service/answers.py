@@ -1,4 +1,7 @@
-"""Answers: estimates from the tally and from everything that is pending, which is folded when somebody asks."""
+"""Answers: estimates from the tally and from everything that is pending, which is folded when somebody asks.
+
+A collection that releases batches only is answered from its tally alone.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from ..pages.answers import Answer
 from ..pages.tables import TableAnswer
 from ..search.base import SearchTally
 from .folder import Folder
-from .inbox import Account, Inbox
+from .inbox import Account, Inbox, View
 from .rolling import Locks
 
 _KEPT = 16
@@ -55,7 +58,7 @@ class OtherTallyError(StateError):
 
 @dataclass(frozen=True)
 class State:
-    """Everything that a collection has received, at one moment. ``tag`` names the moment."""
+    """Everything that a collection has received, or released in batches, at one moment. ``tag`` names the moment."""
 
     account: Account
     last: int
@@ -63,7 +66,7 @@ class State:
 
     @property
     def tag(self) -> str:
-        """The state's name for caches: it changes with every commit and every roll."""
+        """The state's name for caches: it changes with every commit and every roll; of batches, with rolls alone."""
         return tag_of(self.account, self.last)
 
     @property
@@ -95,7 +98,7 @@ class Answers:
         """The account of a collection and the name of its latest state, found without folding anything."""
         with self._inbox.view() as view:
             account = _expect(view.account(identity))
-            return account, tag_of(account, view.last(account))
+            return account, tag_of(account, _last(view, account))
 
     def state(self, identity: str) -> State:
         """The latest state of a collection: its tally, and what is pending."""
@@ -111,7 +114,7 @@ class Answers:
     def _state(self, identity: str) -> State:
         with self._inbox.view() as view:
             account = _expect(view.account(identity))
-            last = view.last(account)
+            last = _last(view, account)
             kept = self._kept.get(identity)
             made = None if kept is None else (kept.account.number, kept.account.rolled)
             if kept is None or made != (account.number, account.rolled) or kept.last > last:
@@ -123,11 +126,12 @@ class Answers:
                     more.add(np.frombuffer(records, dtype=account.collection.scheme.report_dtype))
                 more.merge(tally)
                 kept = State(account, last, replace(kept.collected, tally=more))
-            if len(kept.tally) != account.received:
+            if len(kept.tally) != account.released:
                 raise StateError(
-                    f"{identity}: expected {plural(account.received, 'report')}, found {len(kept.tally):,}; "
+                    f"{identity}: expected {plural(account.released, 'report')}, found {len(kept.tally):,}; "
                     "a file was changed"
                 )
+            kept = replace(kept, account=account)
             self._keep(identity, kept)
             return kept
 
@@ -234,10 +238,11 @@ def facts_beside(scheme: Scheme, n: int) -> dict[str, Any]:
 
 
 def expect_enough(account: Account) -> None:
-    """Raise if a collection has fewer reports than its minimum."""
-    minimum = account.collection.minimum
-    if account.received < minimum or not account.received:
-        raise TooFewError(f"expected at least {plural(minimum, 'report')} before estimates are shown, got fewer")
+    """Raise if a collection has released fewer reports than its minimum."""
+    minimum, smallest = account.collection.minimum, account.collection.smallest_batch
+    if account.released < minimum or not account.released:
+        least = f"{plural(max(minimum, smallest or 0), 'report')}{' in batches' if smallest else ''}"
+        raise TooFewError(f"expected at least {least} before estimates are shown, got fewer")
 
 
 @contextmanager
@@ -247,6 +252,11 @@ def _as_asked() -> Iterator[None]:
         yield
     except StateError as error:
         raise ParameterError(error.words) from None
+
+
+def _last(view: View, account: Account) -> int:
+    # Of batches, not even a tag may follow the reports that wait.
+    return view.last(account) if account.collection.smallest_batch is None else account.rolled
 
 
 def _expect(account: Account | None) -> Account:

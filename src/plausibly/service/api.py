@@ -24,10 +24,11 @@ from .answers import State, facts_beside
 from .collections import Collection
 from .collector import Collector, summary
 from .dashboard import Dashboard, problem_page
-from .inbox import KEY_BYTES, Outcome
+from .inbox import KEY_BYTES, Account, Outcome
 from .metrics import metrics_text
 from .openapi import openapi
 from .problems import ProblemError
+from .release import release_of
 from .requests import FOREVER, NO_COLLECTION, RETRY, as_file, collection_of, problem_of
 from .routes import Operation, all_operations, is_page
 from .sessions import COOKIE
@@ -87,7 +88,9 @@ def _own_cookie(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, byt
 async def _http_problem(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = error.headers if isinstance(error, HTTPException) else None
-    detail = "the address is unknown" if status == 404 else "the request has another method than this address takes"
+    detail = "the request has another method than this address takes"
+    if status == 404:
+        detail = "the address is unknown; people find the dashboard at /dashboard"
     problem = ProblemError(status, detail, headers)
     return problem_page(problem, signed_in=False) if is_page(request.url.path) else problem.response()
 
@@ -256,7 +259,7 @@ class _Api:
         self,
         request: Request,
         ask: Callable[[str, Mapping[str, list[str]]], tuple[State, Answer | TableAnswer]],
-        write: Callable[[Answer | TableAnswer], tuple[bytes, str]],
+        write: Callable[[Answer | TableAnswer, Account], tuple[bytes, str]],
     ) -> Response:
         asked: dict[str, list[str]] = {}
         for name, text in request.query_params.multi_items():
@@ -267,7 +270,7 @@ class _Api:
             if known is not None and known == _tag(identity, self._collector.answers.tag(identity)):
                 return Response(status_code=304, headers={"ETag": known})
             state, answer = ask(identity, asked)
-            content, media = write(answer)
+            content, media = write(answer, state.account)
             headers = {"ETag": _tag(identity, state.tag), "Cache-Control": "no-cache"}
             return Response(content, headers=headers, media_type=media)
 
@@ -343,17 +346,19 @@ def _too_large() -> ProblemError:
     return ProblemError(413, f"expected at most {MOST_BODY:,} bytes; send several batches under different keys")
 
 
-def _as_json(answer: Answer | TableAnswer) -> tuple[bytes, str]:
+def _as_json(answer: Answer | TableAnswer, account: Account) -> tuple[bytes, str]:
     content = answer.to_dict()
     content |= facts_beside(answer.source.scheme, content["reports"])
+    release = release_of(account)
+    content |= {} if release is None else {"release": release}
     return json.dumps(content, ensure_ascii=False, allow_nan=False).encode(), "application/json"
 
 
-def _as_csv(answer: Answer | TableAnswer) -> tuple[bytes, str]:
+def _as_csv(answer: Answer | TableAnswer, account: Account) -> tuple[bytes, str]:
     return as_file(".csv", answer), "text/csv"
 
 
-def _as_parquet(answer: Answer | TableAnswer) -> tuple[bytes, str]:
+def _as_parquet(answer: Answer | TableAnswer, account: Account) -> tuple[bytes, str]:
     return as_file(".parquet", answer), "application/vnd.apache.parquet"
 
 

@@ -14,19 +14,24 @@ from ..catalog import from_json
 from ..client.rota import MOST_SLOTS
 from ..core.arguments import expect_few_brackets, whole_number
 from ..core.errors import ParameterError, PlausiblyError
+from ..core.memoised import Memoised
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from ..core.wording import nearest, shown
 from ..core.words import Setting, Words, kind_of
 from ..planner.devices import device_notes
+from ..shuffling import crowd_of
 
 VERSION = 1
 MOST_REPORTS = 2**53
 _LONGEST_NAME = 200
 _MOST_BRACKETS = 1 << 16
-_FIELDS = ("version", "name", "scheme", "window", "minimum", "cap", "series", "slot", "rota")
-_OPTIONAL = ("series", "slot", "rota")
+_MOST_BATCH = 1 << 30
+"""The most bytes of records in a smallest batch: a batch is shuffled in memory."""
+_FIELDS = ("version", "name", "scheme", "window", "minimum", "cap", "series", "slot", "rota", "release")
+_OPTIONAL = ("series", "slot", "rota", "release")
 _WINDOW = ("opens", "closes")
+_BATCH = "smallest_batch"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +42,9 @@ class Collection:
     the largest number of reports that are accepted. A question that is repeated has one collection for each ``slot`` of
     a ``series``, all with the same scheme. With a ``rota`` of w slots, each device reports in one of any w consecutive
     slots; without one, once to the whole series.
+
+    With a ``smallest_batch``, reports are released in shuffled batches of at least this number only, so that a batch
+    has a central ε, too. Without one, answers have every report at once.
     """
 
     name: str
@@ -48,6 +56,7 @@ class Collection:
     series: str | None = None
     slot: int | None = None
     rota: int | None = None
+    smallest_batch: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.scheme, Scheme):
@@ -63,11 +72,18 @@ class Collection:
             raise ParameterError(Words("expected ", Setting("series"), " and ", Setting("slot"), ", got one of them"))
         if self.series is not None:
             _expect_text("series", self.series)
-            whole_number("slot", self.slot, 0, MOST_REPORTS if self.rota is None else MOST_SLOTS - 1)
+            # Devices keep the slots in which they report more than once.
+            once = self.rota is None and not isinstance(self.scheme, Memoised)
+            whole_number("slot", self.slot, 0, MOST_REPORTS if once else MOST_SLOTS - 1)
         if self.rota is not None:
             if self.series is None:
                 raise ParameterError(Words(Setting("rota"), ": expected with ", Setting("series"), ", got it alone"))
-            whole_number("rota", self.rota, 2, MOST_SLOTS)
+            whole_number("rota", self.rota, 2, MOST_SLOTS - 1)
+            if isinstance(self.scheme, Memoised):
+                reason = f": expected none with {self.scheme.name}, whose users report in every slot, from a memo"
+                raise ParameterError(Words(Setting("rota"), reason))
+        if self.smallest_batch is not None:
+            self._expect_batches(self.smallest_batch)
         for name in _WINDOW:
             time = getattr(self, name)
             if time is not None and (time.tzinfo is not UTC or time.microsecond):
@@ -75,6 +91,17 @@ class Collection:
                 raise ParameterError(Words(Setting(name), expected))
         if self.opens is not None and self.closes is not None and self.opens >= self.closes:
             raise ParameterError(Words(Setting("closes"), ": expected a time after the collection opens"))
+
+    def _expect_batches(self, smallest: int) -> None:
+        whole_number(_BATCH, smallest, 2, MOST_REPORTS)
+        crowd_of(self.scheme, smallest)
+        if self.cap is not None and self.cap < smallest:
+            least = f": expected at least the smallest batch of {smallest:,} reports, got {self.cap:,}"
+            raise ParameterError(Words(Setting("cap"), least))
+        size = self.scheme.report_dtype.itemsize
+        if smallest * size > _MOST_BATCH:
+            most = f": expected at most {_MOST_BATCH // size:,} reports of {size:,} bytes each, got {smallest:,}"
+            raise ParameterError(Words(Setting(_BATCH), most))
 
     @cached_property
     def document(self) -> str:
@@ -91,6 +118,8 @@ class Collection:
             written |= {"series": self.series, "slot": self.slot}
         if self.rota is not None:
             written["rota"] = self.rota
+        if self.smallest_batch is not None:
+            written["release"] = {_BATCH: self.smallest_batch}
         return json.dumps(written, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @cached_property
@@ -101,7 +130,7 @@ class Collection:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Reasons why devices may refuse the scheme of the collection, or reveal something by refusing a value."""
-        return tuple(map(str, device_notes(self.scheme)))
+        return device_notes(self.scheme)
 
     @classmethod
     def from_document(cls, text: str | bytes) -> Collection:
@@ -134,6 +163,7 @@ class Collection:
             series=given.get("series"),
             slot=given.get("slot"),
             rota=given.get("rota"),
+            smallest_batch=_released(given["release"]) if "release" in given else None,
         )
 
 
@@ -173,6 +203,12 @@ def parsed_time(name: str, text: object) -> datetime | None:
     except (TypeError, ValueError):
         expected = f": expected a time in UTC such as 2026-01-31T08:00:00Z, got {shown(text)}"
         raise ParameterError(Words(Setting(name), expected)) from None
+
+
+def _released(release: object) -> int:
+    if not isinstance(release, dict) or list(release) != [_BATCH]:
+        raise ParameterError(f"release: expected an object with {_BATCH}, a number of reports")
+    return whole_number(_BATCH, release[_BATCH], 2, MOST_REPORTS)
 
 
 def _written_time(time: datetime | None) -> str | None:

@@ -16,6 +16,7 @@ from .folder import Folder
 from .inbox import Account, Inbox
 from .log import fault
 from .postgres_inbox import PostgresInbox
+from .release import release_of
 from .rolling import ROLL_REPORTS, ROLL_SECONDS, Locks, Roller
 from .sqlite_inbox import SqliteInbox
 from .tokens import Tokens
@@ -128,7 +129,10 @@ def summary(account: Account) -> dict[str, Any]:
         "closed": account.closed,
     }
     placed = {"series": collection.series, "slot": collection.slot, "rota": collection.rota}
-    return told | {name: value for name, value in placed.items() if value is not None}
+    told |= {name: value for name, value in placed.items() if value is not None}
+    release = release_of(account)
+    counts = {"released": account.released, "waiting": account.waiting}
+    return told if release is None else told | {"release": release | counts}
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, Generic, TypeVar
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
@@ -177,7 +177,9 @@ class Dashboard:
     async def page_collections(self, request: Request) -> Response:
         def written() -> Response:
             accounts = self._collector.accounts()
-            states = [(each.collection.id, each.received, Progress.of(each).window()) for each in accounts]
+            states = [
+                (each.collection.id, each.received, each.released, Progress.of(each).window()) for each in accounts
+            ]
             told = f"{sum(each.received for each in accounts):,} reports in {len(accounts):,} collections."
             return _unless_known(request, Moment(_tag(states), told), lambda now: collections_page(accounts, now))
 
@@ -192,10 +194,10 @@ class Dashboard:
             found: list[Overview] = []
 
             def page(moment: Moment) -> str:
-                enough = not progress.missing and account.received
-                found.extend([self._overview(identity, asked)] if enough else [])
+                found.extend([self._overview(identity, asked)] if progress.enough else [])
                 # The account and the estimates are of one moment.
-                shown = found[0].state.account if found else account
+                newer = found and found[0].state.tag != state
+                shown = found[0].state.account if newer else account
                 return collection_page(shown, found[0] if found else None, asked, moment)
 
             tag = _tag((identity, state, account.received, progress.status, progress.window(), asked))
@@ -332,8 +334,8 @@ def _expect_own(request: Request) -> None:
     # A form of another site must not sign anybody in or out. Browsers say where a request comes from, in a header that
     # scripts cannot set; older ones only name the origin.
     site = request.headers.get("sec-fetch-site")
-    origin = urlsplit(request.headers.get("origin", ""))
-    if site == "same-origin" or (site is None and origin.netloc and origin.netloc == request.headers.get("host")):
+    _, _, origin = request.headers.get("origin", "").partition("://")
+    if site == "same-origin" or (site is None and origin and origin == request.headers.get("host")):
         return
     raise ProblemError(403, "this form was not sent from a page of the dashboard; open the dashboard and try again")
 

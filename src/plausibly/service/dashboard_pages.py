@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from urllib.parse import urlencode
 
 from ..core.tables_only import TablesOnly
 from ..core.wording import decimal, plural, visible
+from ..core.words import Words
 from ..pages.answer_page import chart_sections, facts_section, reading_section, table_of, tree_section
 from ..pages.answers import Answer
 from ..pages.changes import ChangeReport, changes_sections
@@ -15,10 +17,13 @@ from ..pages.html import SIMULATED, Html, page, tag
 from ..pages.listing import ROWS, Listed, Listing, listed
 from ..pages.plates import Plate, Show
 from ..pages.table_page import table_sections
+from ..shuffling import rounded_up
 from .assets import ICON, SCRIPT, STYLE, TRY_SCRIPT, TRY_STYLE, TRYING, Asset
+from .collections import Collection
 from .inbox import Account
 from .overview import Attributes, Hero, Overview, influence_of_fakes, words_about
 from .progress import Progress
+from .release import central, conditions, sentences
 from .routes import DASHBOARD
 
 _COLORS = tag("meta", name="color-scheme", content="light dark")
@@ -140,9 +145,14 @@ def _row(progress: Progress, names: Sequence[str]) -> Html:
         tag("td", link, *[tag("small", visible(about))] * bool(about)),
         tag("td", _together(progress.reports()), *_bar(progress), data_name=names[1]),
         tag("td", _badge(progress), tag("small", progress.window()), data_name=names[2]),
-        tag("td", f"ε = {decimal(collection.scheme.epsilon)}", data_name=names[3]),
+        tag("td", f"ε = {decimal(collection.scheme.epsilon)}", *_in_batches(collection), data_name=names[3]),
     )
     return tag("tr", *cells)
+
+
+def _in_batches(collection: Collection) -> list[Html]:
+    found = central(collection)
+    return [] if found is None else [tag("small", f"central ε = {rounded_up(found.epsilon)}")]
 
 
 def _badge(progress: Progress) -> Html:
@@ -196,26 +206,47 @@ def collection_page(account: Account, found: Overview | None, asked: Asked, mome
         tag("div", tag("p", _together(progress.reports()), class_="lede"), *_bar(progress), class_="progress"),
     ]
     if found is None:
-        content += [_too_few(progress), _words(account, None)]
+        content += [_too_few(progress), _words(account, None), *_release(account)]
     else:
         content += _overview(account, found, asked)
-    content += [tag("p", each, class_="aside") for each in account.collection.warnings]
+    content += [tag("p", _without_remedy(each), class_="aside") for each in account.collection.warnings]
     return _framed(name, *content, moment=moment)
 
 
+def _without_remedy(warning: str) -> str:
+    # The remedy is a parameter of another scheme, and a collection never changes.
+    parts: Sequence[object] = warning.parts if isinstance(warning, Words) else (warning,)
+    return "".join(map(str, takewhile(lambda part: isinstance(part, str), parts))).rstrip()
+
+
 def _too_few(progress: Progress) -> Html:
-    missing, minimum = progress.missing, progress.account.collection.minimum
+    missing, collection = progress.missing, progress.account.collection
     more = f"{plural(missing, 'more report')}" if missing else "A first report"
-    told = [
-        tag("p", tag("b", more), f" {'is' if missing <= 1 else 'are'} needed before there is an answer.", class_="few"),
-        tag(
-            "p",
-            f"Below {plural(minimum, 'report')}, estimates are mostly noise, and reading them would mislead. This is "
-            "about honesty: the privacy of users comes from ε alone.",
-            class_="about",
-        ),
-    ]
+    needed = [tag("b", more), f" {'is' if missing <= 1 else 'are'} needed before there is an answer."]
+    about = (
+        f"Below {plural(collection.minimum, 'report')}, estimates are mostly noise, and reading them would mislead. "
+        "This is about honesty: the privacy of users comes from ε alone."
+    )
+    if collection.smallest_batch is not None:
+        about = (
+            f"Reports are released in batches of at least {collection.smallest_batch:,}, in which they hide each "
+            "other: no answer has a report that still waits for its batch."
+        )
+        if not missing:
+            needed = ["The batch is complete, and will be released within the hour."]
+        elif progress.account.closed:
+            needed = ["The collection closed before there was an answer."]
+    told = [tag("p", *needed, class_="few"), tag("p", about, class_="about")]
     return tag("section", tag("h2", "Not yet"), *told, id="too-few")
+
+
+def _release(account: Account) -> list[Html]:
+    # The promise of a collection with batches, whether there is an answer yet or not, and what it needs to hold.
+    told = list(sentences(account))
+    if not told:
+        return []
+    listed = tag("ul", *(tag("li", each) for each in conditions(account.collection)))
+    return [tag("section", tag("h2", "Batches"), *(tag("p", each) for each in told), listed, id="batches")]
 
 
 def _overview(account: Account, found: Overview, asked: Asked) -> list[Html]:
@@ -224,7 +255,7 @@ def _overview(account: Account, found: Overview, asked: Asked) -> list[Html]:
     content += [tag("p", each, class_="note", role="note") for each in found.cautions]
     if found.heroes:
         content.append(tag("dl", *map(_hero, found.heroes), class_="heroes"))
-    content.append(_words(account, found))
+    content += [_words(account, found), *_release(account)]
 
     def show(plate: Plate) -> Html:
         return linked(plate, identity, asked, found.state.tag)
@@ -301,10 +332,11 @@ _SCALES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def _words(account: Account, found: Overview | None) -> Html:
-    n = account.received if found is not None else account.collection.minimum
-    told = words_about(account.collection.scheme, n)
+    collection = account.collection
+    n = account.released if found is not None else max(collection.minimum, collection.smallest_batch or 0)
+    told = words_about(collection.scheme, n)
     if found is not None and found.first is not None:
-        told.append(("Fake reports", influence_of_fakes(account.collection.scheme, n)))
+        told.append(("Fake reports", influence_of_fakes(collection.scheme, n)))
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", _together(text))) for name, text in told), class_="tiles")
 
 
@@ -353,11 +385,12 @@ def _numbers(identity: str, answer: Answer, asked: Asked) -> Html:
             id="numbers",
         )
     rows = listed(answer.estimates, asked.listing)
-    said = [_filter(identity, asked), tag("p", _together(_which(rows, asked.listing)), class_="about", id="which")]
+    which = _together(_which(rows, asked.listing))
+    said = [_filter(identity, asked), tag("p", which, class_="about", id="which")]
     if rows.matching:
         said.append(_items(identity, answer, rows, asked))
     said += _paging(identity, rows, asked)
-    return tag("section", tag("h2", "Every item"), *said, id="numbers")
+    return tag("section", tag("h2", "Every item"), *said, id="numbers", data_told=which)
 
 
 def _filter(identity: str, asked: Asked) -> Html:
@@ -474,7 +507,7 @@ def _choice(accounts: Sequence[Account], chosen: tuple[str, str], items: Sequenc
         for account in accounts:
             identity = account.collection.id
             selected = {"selected": ""} if identity == own else {}
-            told = f"{visible(account.collection.name)} ({plural(account.received, 'report')})"
+            told = f"{visible(account.collection.name)} ({plural(account.released, 'report')})"
             options.append(tag("option", told, value=identity, **selected))
         select = tag("select", *options, id=name, name=name, required="")
         fields.append(tag("div", tag("label", label, for_=name), select))
@@ -497,4 +530,4 @@ def _choice(accounts: Sequence[Account], chosen: tuple[str, str], items: Sequenc
 def worth_comparing(accounts: Iterable[Account]) -> list[Account]:
     """The collections that have estimates of items to compare."""
     counting = [each for each in accounts if not isinstance(each.collection.scheme.estimator(), TablesOnly)]
-    return [each for each in counting if each.received and not Progress.of(each).missing]
+    return [each for each in counting if Progress.of(each).enough]

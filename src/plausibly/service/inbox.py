@@ -3,6 +3,7 @@
 ``collections`` has one sealed line of accounts for each collection, ``keys`` the keys of all counted batches, and
 ``pending`` the reports, one row for each commit and collection, in the order of their random keys. No key is beside its
 reports, and there is no time. Databases do not always detect changed bytes, so rows carry checksums of their own.
+``closed`` is 0 while a collection is open, and then 1 more than the number of its dropped reports.
 
 `sqlite_inbox` and `postgres_inbox` have the databases; everything that decides what counts is here.
 """
@@ -82,11 +83,28 @@ class Account:
     keys: int = 0
     """Sum of all keys, so that a changed key is noticed."""
     closed: bool = False
+    dropped: int = 0
+    """Number of reports that were dropped at the close, because they were fewer than the smallest batch."""
+
+    @property
+    def waiting(self) -> int:
+        """Number of reports that were acknowledged and are not in report files."""
+        return self.received - self.filed - self.dropped
+
+    @property
+    def released(self) -> int:
+        """Number of reports in answers: those in files if they are released in batches, and otherwise all."""
+        return self.received if self.collection.smallest_batch is None else self.filed
+
+    @property
+    def end(self) -> int:
+        """The collection's state in the inbox: 0 while it is open, then 1 and the number of dropped reports."""
+        return int(self.closed) + self.dropped
 
     @property
     def crc(self) -> int:
         """Checksum of the account."""
-        numbers = _SEAL.pack(self.number, self.rolled, self.filed, self.received, self.keys, self.closed)
+        numbers = _SEAL.pack(self.number, self.rolled, self.filed, self.received, self.keys, self.end)
         return zlib.crc32(numbers + self.collection.id.encode())
 
 
@@ -175,6 +193,17 @@ class Inbox(ABC):
             if (account.number, account.rolled) != (before.number, before.rolled):
                 raise StateError(f"{before.collection.id}: another collector has moved these reports into a file")
             self._write(connection, replace(account, rolled=last, filed=account.filed + reports))
+
+    def drop(self, before: Account, last: int) -> None:
+        """Count the pending rows up to the last one as dropped: they are fewer than a batch, and no more will come.
+
+        ``before`` is the account of the closed collection. If somebody else has rolled since, nothing changes.
+        """
+        with self._transaction() as connection:
+            account = self._expect(connection, before.collection.id)
+            if account != before or not account.closed:
+                raise StateError(f"{before.collection.id}: another collector has moved these reports into a file")
+            self._write(connection, replace(account, rolled=last, dropped=account.dropped + account.waiting))
 
     def remove_rolled(self, identity: str, most: int) -> bool:
         """Remove up to ``most`` rolled rows of a collection from the inbox; whether more may be left.
@@ -287,7 +316,7 @@ class Inbox(ABC):
     def _verify_account(self, connection: Connection, account: Account) -> None:
         rows = "SELECT coalesce(sum(records), 0) FROM pending WHERE collection = ? AND number > ?"
         (waiting,) = connection.execute(rows, (account.number, account.rolled)).fetchone()
-        if self._last_number(connection) < account.rolled or account.filed + waiting != account.received:
+        if self._last_number(connection) < account.rolled or waiting != account.waiting:
             raise self._damaged("the rows of a collection do not add up to its account")
         total, some = 0, bytearray()
         for (key,) in self._streamed(connection, "SELECT key FROM keys WHERE collection = ?", (account.number,)):
@@ -308,8 +337,8 @@ class Inbox(ABC):
         try:
             collection = self._documents.get(identity) or Collection.from_document(document)
             rolled, filed, received, keys, closed = numbers
-            account = Account(number, collection, rolled, filed, received, keys, bool(closed))
-            fits = (collection.id, account.crc) == (identity, crc) and closed in (0, 1)
+            account = Account(number, collection, rolled, filed, received, keys, bool(closed), max(0, closed - 1))
+            fits = (collection.id, account.crc, account.end) == (identity, crc, closed)
         except (PlausiblyError, TypeError, struct.error, ValueError):
             fits = False
         if not fits:
@@ -328,7 +357,7 @@ class Inbox(ABC):
             "UPDATE collections SET rolled = ?, filed = ?, received = ?, keys = ?, closed = ?, crc = ? "
             "WHERE number = ?",
             (
-                *(account.rolled, account.filed, account.received, account.keys, int(account.closed)),
+                *(account.rolled, account.filed, account.received, account.keys, account.end),
                 *(account.crc, account.number),
             ),
         )

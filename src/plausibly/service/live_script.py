@@ -56,7 +56,7 @@ async function refresh(address, state, part) {
   const fresh = document.importNode(part ? found.querySelector("#" + CSS.escape(part)) : found, true);
   await loaded(fresh);
   put(fresh, part);
-  if (!part) status.textContent = fresh.dataset.told;
+  status.textContent = fresh.dataset.told || "";
   return true;
 }
 

@@ -23,6 +23,7 @@ def metrics_text(collector: Collector) -> str:
         ("commits_total", "counter", "Commits to the inbox.", counts.commits),
         ("rolls_total", "counter", "Report files that were written.", collector.roller.rolls),
         ("failed_rolls_total", "counter", "Rolls that failed.", collector.roller.failures),
+        ("dropped_reports_total", "counter", "Reports that were dropped at a close.", collector.roller.dropped),
         ("waiting_batches", "gauge", "Batches that wait for the writer.", collector.writer.waiting),
         ("disk_free_bytes", "gauge", "Room on the disk of the folder.", disk_usage(collector.folder.path).free),
     ):

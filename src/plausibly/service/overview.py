@@ -9,13 +9,15 @@ from math import ceil
 
 import numpy as np
 
+from ..core.diagnosis import Check, Diagnosis
+from ..core.domain.ordered import Ordered
 from ..core.errors import DomainError, ParameterError, StateError
 from ..core.estimates import Estimates
 from ..core.mean_only import MeanOnly
 from ..core.ordered_estimates import OrderedEstimates
 from ..core.scheme import Scheme
 from ..core.tables_only import TablesOnly
-from ..core.wording import decimal, visible
+from ..core.wording import decimal, percent, visible
 from ..pages.answers import Answer
 from ..pages.plates import Plate, plates
 from ..pages.table_page import table_plates
@@ -26,6 +28,10 @@ from .answers import Answers, State, expect_enough, facts_beside
 
 FOUND = 20
 """Number of strings that a search is asked for."""
+_RATE = 1e-4
+"""False-alarm rate of a diagnosis. A page is looked at again and again."""
+_MOST_COMPARED = 1 << 13
+"""Largest number of values in order whose blocks are compared with each other, which takes many seconds beyond."""
 _QUARTILES = (0.25, 0.5, 0.75)
 
 
@@ -91,10 +97,15 @@ class Overview:
         if self.attributes is not None and self.attributes.table is not None:
             yield from table_plates(self.attributes.table, "table-")
 
-    @property
+    @cached_property
     def cautions(self) -> tuple[str, ...]:
-        """Reports that do not fit the scheme, such as a group whose reports were lost."""
-        return self.state.tally.cautions
+        """Reports that do not fit the scheme, such as a group whose reports were lost, or each other."""
+        tally, domain = self.state.tally, self.state.tally.scheme.domain
+        if tally.cautions:
+            return tally.cautions  # a lost group disagrees with others, too
+        slow = isinstance(domain, Ordered) and domain.size > _MOST_COMPARED
+        found = Diagnosis(tuple(tally.own_checks() if slow else tally.checks()), _RATE)
+        return (_disagreement(found.alarms),) if found.alarms else ()
 
     @cached_property
     def heroes(self) -> list[Hero]:
@@ -199,6 +210,18 @@ def _attributes(state: State, decoder: TablesOnly, pair: tuple[str, str]) -> Att
     return Attributes(single, (rows, columns), table)
 
 
+def _disagreement(alarms: Sequence[Check]) -> str:
+    told = "; ".join(f"{each.name} ({_chance(each.p_value)})" for each in alarms)
+    return (
+        f"The reports do not agree with each other as honest reports do: {told}. Some of them may be fake. "
+        f"(Probability of a false alarm: at most one in {1 / _RATE:,.0f} at each look.)"
+    )
+
+
+def _chance(p_value: float) -> str:
+    return f"p = {p_value:.1g}" if p_value >= 1e-99 else "p below 1e-99"
+
+
 def words_about(scheme: Scheme, n: int) -> list[tuple[str, str]]:
     """Privacy and accuracy of a scheme with this number of users, in words."""
     described = dict(Description(scheme, (max(n, 1),)).sections())
@@ -213,12 +236,11 @@ def influence_of_fakes(scheme: Scheme, n: int) -> str:
     """What fake reports can do to the estimates from n reports, in one sentence."""
     told = facts_beside(scheme, n)["influence_of_one_percent_fakes"]
     if told is not None:
-        moves = f"{ceil(told['count_moves_at_most']):,} users"
-        share = 100 * told["count_moves_at_most"] / max(n, 1)
-        return (
-            f"If 1 % of the reports ({told['fakes']:,}) are fake, a count moves by at most {moves} "
-            f"({share:.2g} % of the reports)."
-        )
+        moves = f"a count moves by at most {ceil(told['count_moves_at_most']):,} users"
+        if n < 100:
+            return f"If a single report is fake, {moves}."
+        share = percent(told["count_moves_at_most"] / n)
+        return f"If 1 % of the reports ({told['fakes']:,}) are fake, {moves} ({share} of the reports)."
     described = dict(Description(scheme, (max(n, 1),)).sections())
     ((name, fact), *_) = described["What fake reports can do"]
     return f"{name[0].upper()}{name[1:]}: {fact}."

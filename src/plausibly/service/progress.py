@@ -40,14 +40,23 @@ class Progress:
         return cap is not None and self.account.received >= cap
 
     @property
+    def enough(self) -> bool:
+        """Whether estimates are shown."""
+        return self.account.released >= self.account.collection.minimum and self.account.released > 0
+
+    @property
     def missing(self) -> int:
-        """Number of reports that are missing before estimates are shown."""
-        return max(0, self.account.collection.minimum - self.account.received)
+        """Number of reports that are missing before estimates are shown, or before a batch that is needed for them."""
+        account, smallest = self.account, self.account.collection.smallest_batch
+        needed = account.collection.minimum - account.released
+        if smallest is not None and not self.enough:
+            needed = max(needed, smallest) - account.waiting - account.dropped
+        return max(0, needed)
 
     @property
     def goal(self) -> int | None:
         """Number of reports that the collection is on its way to: the minimum, and then the cap, if there is one."""
-        return self.account.collection.minimum if self.missing else self.account.collection.cap
+        return self.account.received + self.missing if self.missing else self.account.collection.cap
 
     def reports(self) -> str:
         """The number of reports against the minimum and the cap."""
@@ -55,10 +64,20 @@ class Progress:
         if not received:
             return "No reports yet"
         if self.missing:
-            return f"{received:,} of the {collection.minimum:,} reports that an answer needs"
+            return f"{received:,} of the {self.goal:,} reports that an answer needs"
+        if collection.smallest_batch is not None:
+            return self._batches()
         if collection.cap is None:
             return plural(received, "report")
         return f"{received:,} of at most {collection.cap:,} reports ({percent(received / collection.cap)})"
+
+    def _batches(self) -> str:
+        account = self.account
+        waiting = f"{account.waiting:,} waiting for the next batch"
+        if not account.released:
+            return f"{plural(account.waiting, 'report')} waiting for the first batch"
+        told = f"{plural(account.released, 'report')} in batches of at least {account.collection.smallest_batch:,}"
+        return f"{told}, {waiting}" if account.waiting else told
 
     def window(self) -> str:
         """The time in which the collection takes reports."""

@@ -4,6 +4,9 @@ A roll of the rows up to N makes the report file N. The steps are ``POINTS``. Un
 rolled, the file N is newer than the account says, which a restart recognises: without the file, nothing has happened;
 with the file, the roll is completed, because `engines.collect` counts each file once. Rolled rows are removed a few at
 a time, between the commits of new reports; rows that a crash left are removed at the next start.
+
+In a collection with a smallest batch, a file has at least this number of reports. What is left at the close, if it is
+less, is dropped: counted as such, and removed.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from ..core.errors import PlausiblyError, StateError
 from ..core.operating_system import sync_folder
 from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
+from ..core.wording import plural
 from ..engines.collecting import collect
 from ..files.reports import ReportFile, write_reports
 from .folder import Folder
@@ -84,7 +88,7 @@ class Roller:
         reports: int = ROLL_REPORTS,
         reached: Callable[[str], None] = lambda point: None,
     ) -> None:
-        self.rolls, self.failures = 0, 0
+        self.rolls, self.failures, self.dropped = 0, 0, 0
         self._folder, self._inbox, self._writer, self._locks = folder, inbox, writer, locks
         self._every, self._reports, self._reached = every, reports, reached
         self._next: dict[str, float] = {}
@@ -119,13 +123,15 @@ class Roller:
             return []
 
     def _is_due(self, account: Account) -> bool:
-        now, identity, waiting = time.monotonic(), account.collection.id, account.received - account.filed
+        now, identity, waiting = time.monotonic(), account.collection.id, account.waiting
         ended = _ended(account)
         due = self._next.setdefault(identity, now + self._every)
         if now < self._retry.get(identity, now) or not (waiting or (ended and not account.closed)):
             return False
         most = min(self._reports, max(1, ROLL_BYTES // account.collection.scheme.report_dtype.itemsize))
-        return account.closed or ended or waiting >= most or now >= due
+        if account.closed or ended:
+            return True
+        return waiting >= smallest_batch(account) and (waiting >= most or now >= due)
 
     def _try(self, identity: str) -> None:
         self._next[identity] = time.monotonic() + self._every
@@ -185,15 +191,25 @@ class Roller:
         self._truncate_log()
 
     def roll(self, identity: str) -> int:
-        """Move all pending reports of a collection into files; their number."""
+        """Move all pending reports of a collection into a file; their number.
+
+        Fewer than the smallest batch of the collection stay where they are, and are dropped if it is closed.
+        """
         with self._locks.of(identity):
             done = self.complete_held(identity)
             with self._inbox.view() as view:
                 account = view.account(identity)
                 if account is None or not (last := view.last(account)) or last == account.rolled:
                     return done
+                few = account.waiting < smallest_batch(account)
+                if few and not account.closed:
+                    return done
                 self._reached("begun")
-                count = self._write(account, last, b"".join(view.pending(account, account.rolled, last)))
+                content = b"" if few else b"".join(view.pending(account, account.rolled, last))
+            if few:
+                self._drop(account, last)
+                return done
+            count = self._write(account, last, content)
             self._finish(account, last, count)
             return done + count
 
@@ -223,12 +239,14 @@ class Roller:
                     f"{path}: expected the reports that are pending up to row {last}, got others; move the file away"
                 )
         count = len(waiting) // account.collection.scheme.report_dtype.itemsize
+        _expect_batch(account, count)
         self._finish(account, last, count)
         return count
 
     def _write(self, account: Account, last: int, content: bytes) -> int:
         identity, scheme = account.collection.id, account.collection.scheme
         reports = np.frombuffer(content, dtype=scheme.report_dtype)
+        _expect_batch(account, len(reports))
         self._folder.prepare(identity)
         place = self._folder.report_file(identity, last)
         hidden = place.with_name(f".{place.name}")
@@ -256,12 +274,20 @@ class Roller:
             )
         self._reached("collected")
         self._writer.run(lambda: self._inbox.roll(account, last, count)).result()
+        self._clear(identity)
+        self.rolls += 1
+
+    def _drop(self, account: Account, last: int) -> None:
+        self._writer.run(lambda: self._inbox.drop(account, last)).result()
+        self.dropped += account.waiting
+        self._clear(account.collection.id)
+
+    def _clear(self, identity: str) -> None:
         self._reached("counted")
         self._remove_rolled(identity)
         self._reached("removed")
         self._truncate_log()
         self._reached("truncated")
-        self.rolls += 1
 
     def _remove_rolled(self, identity: str) -> None:
         some, left = 1, True
@@ -284,6 +310,20 @@ class Roller:
         if self._folder.reports(identity).is_dir():
             for path in self._folder.reports(identity).glob(".*"):
                 path.unlink(missing_ok=True)
+
+
+def smallest_batch(account: Account) -> int:
+    """The smallest number of reports that a roll of the collection moves."""
+    return account.collection.smallest_batch or 1
+
+
+def _expect_batch(account: Account, count: int) -> None:
+    # The last guard of a promise: whatever went wrong before, a smaller batch is never released.
+    if count < smallest_batch(account):
+        raise StateError(
+            f"{account.collection.id}: expected at least {plural(smallest_batch(account), 'report')} for a batch, "
+            f"got {count:,}"
+        )
 
 
 def _holds(path: Path, scheme: Scheme, content: bytes) -> bool:

@@ -19,6 +19,15 @@ _JSON, _CSV, _PARQUET, _BYTES = (
 )
 _HTML, _SVG, _FORM = "text/html", "image/svg+xml", "application/x-www-form-urlencoded"
 _ESTIMATES = (200, 304, 400, 401, 403, 404, 409, 503)
+_CREATED = (
+    "The body is the document of the collection. With `release`, an object with `smallest_batch`, reports are released "
+    "in shuffled batches of at least this number only. Those that are left at the close are dropped if they are fewer."
+)
+_RELEASED = (
+    "A collection with `release` answers from complete batches only, and `release.central` is their central ε, with "
+    "its conditions. Other collections have no central ε: their answers change with every report, so that a reader who "
+    "asks often sees batches of one report, which is protected by the ε of its scheme alone."
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,8 @@ class Operation:
     """Whether pages of any origin may call it."""
     operator: bool = False
     """Whether it is for operators: open to this machine, and with a token otherwise."""
+    about: str = ""
+    """What its answer promises, if the summary does not say it."""
     page: bool = False
     """Whether it belongs to the dashboard: for browsers, with a cookie instead of a token, and errors as pages."""
 
@@ -61,6 +72,8 @@ class Operation:
             "summary": self.summary,
             "responses": {str(status): self._response(status) for status in self.statuses},
         }
+        if self.about:
+            described["description"] = self.about
         if given:
             described["parameters"] = given
         if self.body is not None:
@@ -99,8 +112,12 @@ OPERATIONS = (
     Operation(
         *("POST", "/collections", "create", Scope.ADMIN, "Create a collection."),
         *((200, 201, 400, 401, 403, 413, 503, 507), _JSON, _JSON),
+        about=_CREATED,
     ),
-    Operation("GET", "/collections", "collections", Scope.READ, "List all collections.", (200, 401, 403, 503)),
+    Operation(
+        *("GET", "/collections", "collections", Scope.READ, "List all collections.", (200, 401, 403, 503)),
+        about=_RELEASED,
+    ),
     Operation(
         *("GET", _ID, "document", Scope.ANYONE, "The document of a collection; its SHA-256 is the id."),
         *((200, 304, 404, 503),),
@@ -119,6 +136,7 @@ OPERATIONS = (
     Operation(
         *("GET", f"{_ID}/estimates", "estimates", Scope.READ, "Estimates, with intervals."),
         *(_ESTIMATES, _JSON, None, QUESTIONS),
+        about=_RELEASED,
     ),
     Operation(
         *("GET", f"{_ID}/estimates.csv", "estimates_csv", Scope.READ, "Estimates as CSV."),
@@ -131,6 +149,7 @@ OPERATIONS = (
     Operation(
         *("GET", f"{_ID}/table", "table", Scope.READ, "The table of one or two attributes of records, with intervals."),
         *(_ESTIMATES, _JSON, None, TABLES),
+        about=_RELEASED,
     ),
     Operation(
         *("GET", f"{_ID}/table.csv", "table_csv", Scope.READ, "The table of attributes as CSV."),
@@ -143,9 +162,10 @@ OPERATIONS = (
     Operation(
         *("GET", f"{_ID}/search", "search", Scope.READ, "The most common strings, with intervals."),
         *(_ESTIMATES, _JSON, None, SEARCHES),
+        about=_RELEASED,
     ),
     Operation(
-        *("GET", f"{_ID}/tally", "tally", Scope.ADMIN, "The tally file of all reports."),
+        *("GET", f"{_ID}/tally", "tally", Scope.ADMIN, "The tally file of all reports, or of complete batches."),
         *((200, 304, 401, 403, 404, 503), _BYTES),
     ),
     Operation(

@@ -4,7 +4,8 @@
 closed forms to compare with.
 """
 
-from .answer import Shuffled, local_epsilon, shuffled
+from .answer import Shuffled, crowd_of, local_epsilon, rounded_up, shuffled
 from .clones import clones, stronger_clones
+from .crowd import Crowd
 
-__all__ = ["Shuffled", "clones", "local_epsilon", "shuffled", "stronger_clones"]
+__all__ = ["Crowd", "Shuffled", "clones", "crowd_of", "local_epsilon", "rounded_up", "shuffled", "stronger_clones"]

@@ -62,7 +62,7 @@ class Shuffled:
         """
         if self.rounds > 1:
             return None
-        return _crowd(self.scheme, self.users).lower(self.delta)
+        return crowd_of(self.scheme, self.users).lower(self.delta)
 
     @property
     def clones(self) -> float | None:
@@ -123,7 +123,7 @@ def shuffled(scheme: Scheme, users: int, delta: EpsilonLike = "1e-6", *, rounds:
     """
     expect_scheme(scheme)
     users, chance, rounds = _checked(users, delta, rounds)
-    crowd = _crowd(scheme, users)
+    crowd = crowd_of(scheme, users)
     found = crowd.epsilon(chance) if rounds == 1 else Rounds(crowd, rounds, chance).epsilon()
     return Shuffled(scheme, users, chance, rounds, found, crowd.blanket.given)
 
@@ -160,7 +160,7 @@ def local_epsilon(
 
 
 def _keeps(local: Fraction, central: float, users: int, delta: float, rounds: int, through: SchemeMaker | None) -> bool:
-    crowd = Crowd(_best(local), users, float(local)) if through is None else _crowd(through(local), users)
+    crowd = Crowd(_best(local), users, float(local)) if through is None else crowd_of(through(local), users)
     if rounds == 1:
         return crowd.delta(central) <= delta
     return Rounds(crowd, rounds, delta).delta_at(central) <= delta
@@ -171,7 +171,11 @@ def _best(local: Fraction) -> Blanket:
     return support_blanket(Fraction(1, 2), share, share**2)
 
 
-def _crowd(scheme: Scheme, users: int) -> Crowd:
+def crowd_of(scheme: Scheme, users: int) -> Crowd:
+    """The crowd of ``users`` whose reports of a scheme are shuffled together.
+
+    Raises if the scheme's reports can be linked, or if their law is not known.
+    """
     linked = _linkable(scheme)
     if linked:
         raise ParameterError(f"scheme: expected one whose reports cannot be linked, got {scheme.name}: {linked}")

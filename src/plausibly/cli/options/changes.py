@@ -37,6 +37,13 @@ class ChangesOptions:
             "differences between two samples do not count as changes.",
         ),
     ] = False
+    stayed: Annotated[
+        float,
+        typer.Option(
+            help="With --same-users and a scheme with a memo: the least share of users who have the same value both "
+            "times, such as 0.9. Their memos add the same error both times, which makes the intervals narrower."
+        ),
+    ] = 0.0
     show_all: Annotated[bool, typer.Option("--all", help="Print all items, not only the first 20.")] = False
     title: Title = None
     out: Annotated[

@@ -20,6 +20,8 @@ class CollectionsOptions:
     scheme for all its collections. A closed collection accepts no more reports. Deleting one removes its reports, too.
     A running collector needs the token of an administrator, in a file or in the variable PLAUSIBLY_TOKEN. To list and
     to read, which shows the estimates of a running collector, one of scope read is enough.
+    With --smallest-batch, estimates change with whole batches only, which have a central ε, too; reports that are left
+    at the close are dropped if they are fewer.
 
     Example: plausibly collections create collector --name visits --scheme scheme.json --minimum 1000
     """
@@ -46,6 +48,10 @@ class CollectionsOptions:
     rota: Annotated[
         int | None,
         typer.Option(help="create: each device reports in one of any this many consecutive slots, not once in all."),
+    ] = None
+    smallest_batch: Annotated[
+        int | None,
+        typer.Option(help="create: release reports in shuffled batches of at least this number only."),
     ] = None
     id: Annotated[str | None, typer.Option(help="read, close, delete: the id, or its beginning.")] = None
     item: Annotated[list[str] | None, typer.Option(help="read: an item to count. Default: all of them.")] = None

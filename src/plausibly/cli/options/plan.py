@@ -134,6 +134,10 @@ class PlanOptions:
     lifetime_epsilon: Annotated[
         str | None, typer.Option(help="With --slots: the ε that a user may spend in all slots together.")
     ] = None
+    way: Annotated[
+        str | None,
+        typer.Option(help="With --slots: save the scheme of another way than the first: rota, split or memo."),
+    ] = None
     within: Annotated[
         str | None,
         typer.Option(

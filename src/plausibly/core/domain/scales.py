@@ -115,6 +115,11 @@ class Scale(ABC):
     def points(self) -> npt.NDArray[np.float64]:
         """One number for each item of the scale."""
 
+    def first_and_last(self) -> tuple[float, float]:
+        """The numbers of the first and the last item."""
+        points = self.points()
+        return float(points[0]), float(points[-1])
+
     @abstractmethod
     def bounds(self) -> npt.NDArray[np.float64]:
         """The numbers that bound the items of the scale in plots."""
@@ -281,6 +286,9 @@ class WholeNumbers(Scale):
 
     def points(self) -> npt.NDArray[np.float64]:
         return np.arange(self.low, self.high + 1).astype(np.float64)
+
+    def first_and_last(self) -> tuple[float, float]:
+        return float(self.low), float(self.high)  # without the numbers between, of which there may be billions
 
     def bounds(self) -> npt.NDArray[np.float64]:
         return np.arange(self.low, self.high + 2).astype(np.float64) - 0.5
