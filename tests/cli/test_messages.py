@@ -150,6 +150,10 @@ plan --attribute a=1,2 --attribute b=1,,2 --users 5 --epsilon 1       | expected
 plan --attribute a=1,2 --attribute b=0..120 --users 5 --epsilon 1     | numbers in order are range:0..120 or bins:0,18
 plan --attribute a=1,2 --attribute b=bins:x --users 5 --epsilon 1     | bins: expected edges such as 0,10,20.5,50
 plan --attribute a=1,2 --attribute a=1,2 --users 5 --epsilon 1        | expected distinct names, got 'a' more than once
+plan --attribute a=1,missing --attribute b=1,2 --users 5 --epsilon 1  | or leave out this cell with --no-missing
+plan --attribute a=range:0..2000 --attribute b=range:0..2000 --users 5 --epsilon 1 | bins such as --attribute NAME=bins:
+plan --choices a.txt --items 9 --users 5 --epsilon 1                   | got --items and --choices
+plan --choices a.txt --normalize lower --users 5 --epsilon 1          | --normalize needs --label, --labels
 plan --attributes a.txt --users 5 --epsilon 1                         | a.txt, line 1: expected a name and its values
 plan --items 9 --no-missing --users 5 --epsilon 1                     | --no-missing needs --attribute or --attributes
 plan --attributes q.txt --items 9 --users 5 --epsilon 1               | got --items and --attributes

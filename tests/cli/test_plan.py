@@ -98,13 +98,13 @@ def test_labels_are_read_from_a_file(tmp_path: Path) -> None:
 @in_turn(
     ("arguments", "message"),
     [
-        ("--users 10 --epsilon 1", "--range, --bins, --dates, --durations, --attribute, --attributes, got none"),
+        ("--users 10 --epsilon 1", "--durations, --attribute, --attributes, --choices, got none"),
         ("--items 5 --keys --users 10 --epsilon 1", "got --items and --keys"),
         ("--alphabet abc --users 10 --epsilon 1", "expected --alphabet and --length together"),
         ("--label a --label b --labels x.txt --users 10 --epsilon 1", "expected --label or --labels, got both"),
         (
             "--items 5 --other --users 10 --epsilon 1",
-            "--other needs --label, --labels, --attribute, --attributes, --alphabet, --range,",
+            "--other needs --label, --labels, --attribute, --attributes, --choices, --alphabet,",
         ),
         ("--alphabet z-a --length 3 --users 10 --epsilon 1", "--alphabet: the range z-a ends before it begins"),
         ("--alphabet aa --length 3 --users 10 --epsilon 1", "--alphabet: expected distinct characters"),

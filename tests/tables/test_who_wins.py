@@ -63,8 +63,8 @@ def test_the_sentences_of_the_page_are_true() -> None:
     text = " ".join(PAGE.read_text(encoding="utf-8").split())
     for name, told in {
         "": "Its error is 5 to 29 % above the least",
-        INPHT: "for yes/no questions only, have 15 to 183 %",
-        PAIRS: "each estimated from its own users, 32 to 345 %",
+        INPHT: "for yes/no questions only, is 15 to 183 %",
+        PAIRS: "each estimated from its own users, is 32 to 345 %",
     }.items():
         rows = [each for each in kept() if (name or each.chosen) in each.cells]
         ratios = [each.cells[name or each.chosen].law.two / each.cells[LEAST].law.two for each in rows]

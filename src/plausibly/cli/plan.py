@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..core.atomic import expect_suffix, folder_of, replacing
-from ..core.domain import Domain, Keys, Labels, Ordered, Strings, steps_of
+from ..core.domain import Choices, Domain, Keys, Labels, Ordered, Strings, steps_of
 from ..core.errors import ParameterError
 from ..files.overwriting import refuse_changing, refuse_replacing
 from ..planner import Above, Limits, Plan, QuantileWithin, Shuffler, Within
@@ -93,8 +93,8 @@ def _expect_sense(request: PlanOptions) -> None:
     if request.way is not None and (request.slots is None or request.save is None):
         raise ParameterError("--way needs --slots and --save")
     ordered = [name for name in ORDERED if getattr(request, name) is not None]
-    if request.other and not (named or request.alphabet or ordered):
-        raise ParameterError(f"--other needs {lists}, --alphabet, --range, --bins, --dates or --durations")
+    if request.other and not (named or request.choices or request.alphabet or ordered):
+        raise ParameterError(f"--other needs {lists}, --choices, --alphabet, --range, --bins, --dates or --durations")
     if request.infinite is not None and (not ordered or ordered == ["dates"]):
         raise ParameterError("--infinite needs --range, --bins or --durations")
     if request.unit is not None and not set(ordered) & set(WITH_UNIT):
@@ -139,11 +139,12 @@ def _domain(request: PlanOptions) -> Domain | int:
             steps=steps,
             missing=not request.no_missing,
         ),
+        "--choices": None if request.choices is None else Choices(_lines(request.choices), other=request.other),
     }
     chosen = {name: domain for name, domain in given.items() if domain is not None}
     if len(chosen) != 1:
         got = " and ".join(chosen) or "none"
-        names = "items", "label", "labels", "keys", "alphabet", *ORDERED, "attribute", "attributes"
+        names = "items", "label", "labels", "keys", "alphabet", *ORDERED, "attribute", "attributes", "choices"
         kinds = ", ".join(f"--{name}" for name in names)
         raise ParameterError(f"expected one of {kinds}, got {got}")
     [domain] = chosen.values()

@@ -53,7 +53,8 @@ class PlanOptions:
         typer.Option(
             "--other",
             help="Add one item for all texts that are not listed, or for missing numbers and dates, or one symbol for "
-            "all characters outside the alphabet. Devices refuse schemes without it. With --attribute: to all labels.",
+            "all characters outside the alphabet. Devices refuse schemes without it. With --attribute: to all labels; "
+            "with --choices: for users who have any item that is not listed.",
         ),
     ] = False
     normalize: Annotated[
@@ -102,6 +103,9 @@ class PlanOptions:
         bool,
         typer.Option("--no-missing", help="With --attribute: no cells for missing values, which are then refused."),
     ] = False
+    choices: Annotated[
+        Path | None, typer.Option(help="A file of items, one per line, of which every user has any number.")
+    ] = None
     infinite: Annotated[
         str | None, typer.Option(help="With --range, --bins or --durations: clamp, to clamp infinite numbers, too.")
     ] = None
