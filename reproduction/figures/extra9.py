@@ -6,6 +6,7 @@ from typing import Any
 from plausibly.experiments import Figure, Line, Panel, Sweep, Table, line, view
 
 _NAMES = {"DE": "DE (kRR)", "OUE": "OUE", "OLH": "OLH"}
+_HASHED_OR_UNARY = ("OUE", "OLH")
 _ATTACKS = ("random items", "random reports", "maximal gain")
 _SHARE, _TARGETS, _ITEMS = 0.05, 10, 64
 _USERS, _FEWER = 100_000, 20_000
@@ -148,65 +149,59 @@ def _percent(name: str) -> Callable[[Mapping[str, float]], str]:
     return lambda mean: f"{100 * mean[name]:.0f} %"
 
 
-def _three(kinds: Sequence[str], titled: str, ending: str = "", **panel: Any) -> list[Panel]:
-    return [
-        Panel(title=f"{titled}: {_NAMES[of]}", sweeps=[f"{panel['x']}, {of}{ending}"], optimum=False, **panel)
-        for of in kinds
-    ]
+def _gained(of: str) -> Panel:
+    return _panel(f"Gains: {_NAMES[of]}", f"epsilon, {of}", x="epsilon", xlabel="ε", law="formula", **_GAIN)
 
 
+def _left(of: str) -> Panel:
+    return _panel(f"What is left: {_NAMES[of]}", f"targets, {of}", x="targets", xlabel="targets", **_GAIN)
+
+
+def _panel(title: str, sweep: str, **given: Any) -> Panel:
+    return Panel(title=title, sweeps=[sweep], optimum=False, logy=False, **given)
+
+
+_GAIN: Mapping[str, Any] = {"y": "gain", "ylabel": "users per fake"}
+_INTERVALS: Mapping[str, Any] = {"x": "targets", "xlabel": "targets", "y": "covered", "ylabel": "contain the truth, %"}
+_ALARMS: Mapping[str, Any] = {"x": "share", "xlabel": "share of fakes", "y": "alarm", "ylabel": "with an alarm, %"}
 _SWEEP_POWER = _power()
-_GAIN: Mapping[str, Any] = {"ylabel": "users per fake", "logy": False}
 FIGURE = Figure(
     name="extra9",
     title="Fake reports: three attacks, published countermeasures and our own",
     about="Attacks and countermeasures of Cao, Jia and Gong, Data Poisoning Attacks to Local Differential Privacy "
-    "Protocols (USENIX Security 2021), as we understand them, beside our own. The gain of an attack is the number of "
-    "users that each fake adds to the targets together; an honest user adds one. Random items are reports about "
-    "targets as honest users make them, random reports are any records, and the maximal gain supports as many targets "
-    "as a record can; on OUE with the usual number of ones, on OLH by the best of 1,000 hash functions. First row: "
-    "5 % of all reports are fake and there are ten targets; marks are measured, lines are the published formulas. "
-    "Second row: what countermeasures leave of the maximal gain. Below zero, they lower the targets further than "
-    "there were users. Third row: how often the 95 % interval of a target contains the truth. Last row: how often "
-    "fakes are noticed; at 0, all reports are honest. Itemset mining looks for items that too many reports support "
-    "together, and drops these reports; conditional probabilities drop those that are more probably fake than honest, "
-    "by a server that knows everything about the attack. Dashed lines are ours: despite_fakes has intervals that allow "
-    "for the share of fakes, tally.diagnose and diagnose_reports notice them. Reports of DE support one item, so that "
-    "nothing can be mined.",
+    "Protocols (USENIX Security 2021), as we understand them, beside our own. The gain of an attack is the number "
+    "of users that each fake adds to the targets together; a user who has a target adds one. Random items are "
+    "reports about targets as honest users make them, random reports are any records, and the maximal gain supports "
+    "as many targets as a record can; on OUE with the usual number of ones, on OLH by the best of 1,000 hash "
+    "functions. First row: 5 % of all reports are fake and there are ten targets; marks are measured, lines are the "
+    "published formulas. Second row: what countermeasures leave of the maximal gain. Below zero, they lower the "
+    "targets further than the attack had raised them. Third row: how often the 95 % interval of a target contains "
+    "the truth. Fourth row: how often fakes are noticed; at 0, all reports are honest. Last row: DE, which the "
+    "authors call kRR; its reports support one item, so that nothing can be mined. Itemset mining looks for items "
+    "that too many reports support together, and drops these reports; conditional probabilities drop those that are "
+    "more probably fake than honest, by a server that knows everything about the attack. Dashed lines are ours: "
+    "despite_fakes has intervals that allow for the share of fakes, tally.diagnose and diagnose_reports notice "
+    "them.",
     sweeps=[
         *map(_gains, _NAMES),
         *map(_remedied, _NAMES),
         *map(_covered, _NAMES),
-        *map(_seen, ("OUE", "OLH")),
+        *map(_seen, _HASHED_OR_UNARY),
         *map(_others, _NAMES),
         _FUNCTIONS,
         *_DOMAINS,
         _SWEEP_POWER,
     ],
     panels=[
-        *_three(["DE", "OUE", "OLH"], "Gains", x="epsilon", xlabel="ε", y="gain", law="formula", **_GAIN),
-        *_three(["DE", "OUE", "OLH"], "What is left", x="targets", xlabel="targets", y="gain", **_GAIN),
-        *_three(
-            ["DE", "OUE", "OLH"],
-            "Intervals",
-            ", intervals",
-            x="targets",
-            xlabel="targets",
-            y="covered",
-            ylabel="contain the truth, %",
-            percent=True,
-            logy=False,
+        *map(_gained, _HASHED_OR_UNARY),
+        *map(_left, _HASHED_OR_UNARY),
+        *(
+            _panel(f"Intervals: {of}", f"targets, {of}, intervals", percent=True, **_INTERVALS)
+            for of in _HASHED_OR_UNARY
         ),
-        *_three(
-            ["OUE", "OLH"],
-            "Alarms",
-            x="share",
-            xlabel="share of fakes",
-            y="alarm",
-            ylabel="collections with an alarm, %",
-            percent=True,
-            logy=False,
-        ),
+        *(_panel(f"Collections: {of}", f"share, {of}", percent=True, **_ALARMS) for of in _HASHED_OR_UNARY),
+        _gained("DE"),
+        _left("DE"),
     ],
     table=Table(
         sweeps=[_SWEEP_POWER.name],

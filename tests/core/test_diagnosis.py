@@ -80,7 +80,8 @@ def test_honest_reports_raise_alarms_at_their_rate_in_a_thousand_runs(label: str
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_honest_reports_of_every_entry_raise_alarms_at_their_rate_in_a_thousand_runs(name: str) -> None:
-    assert false_alarms(honest_of(name), 1000) <= 23
+    honest = honest_of(name)
+    assert false_alarms(honest, 1000 if honest(0).checks else 1) <= 23
 
 
 @pytest.mark.full
