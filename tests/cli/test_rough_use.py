@@ -161,8 +161,7 @@ def test_no_figure_and_no_item_is_cut_on_a_narrow_terminal(
 ) -> None:
     monkeypatch.chdir(made)
     plain = run(*words)[1]
-    monkeypatch.setattr("plausibly.cli.common.results", lambda: None)
-    for module in ("simulate", "estimate"):
+    for module in ("simulate", "estimate"):  # each has the name of its own: commands are imported when they are called
         monkeypatch.setattr(f"plausibly.cli.{module}.results", lambda: Console(width=20))
     narrow = run(*words)[1]
     table = [line.rstrip() for line in plain.partition("\n\n")[0].splitlines()]
