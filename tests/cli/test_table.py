@@ -183,7 +183,7 @@ def test_the_page_is_read_with_any_width_and_by_anybody(width: int, dark: bool, 
         assert page.violations() == []
 
 
-@pytest.mark.parametrize("ending", ["png", "svg"])
+@pytest.mark.parametrize("ending", [pytest.param("png", marks=pytest.mark.full), "svg"])
 def test_pictures_are_drawn(ending: str, tally: Path, tmp_path: Path) -> None:
     out = tmp_path / f"t.{ending}"
     run("table", tally, "--rows", "theme", "--columns", "age", "--out", out)
