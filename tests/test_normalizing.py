@@ -13,13 +13,14 @@ from itertools import accumulate
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import browsing
 import naive_client as naive
 import plausibly
 from cases import case
+from drawn import drawn
 from plausibly import device
 from plausibly.core.domain.normalizing import normalized_texts
 from plausibly.core.randomness import TapeSource
@@ -220,7 +221,7 @@ SAMPLE = (
 
 
 @given(st.text(alphabet=SAMPLE, max_size=12) | st.text(max_size=12), st.sampled_from(generate.STEPS))
-@settings(max_examples=80)
+@drawn(80)
 def test_what_is_normalized_stays_as_it_is(text: str, steps: list[str]) -> None:
     once = device.normalized(text, steps)
     assert device.normalized(once, steps) == once
@@ -231,7 +232,7 @@ def test_what_is_normalized_stays_as_it_is(text: str, steps: list[str]) -> None:
 
 
 @given(st.text(alphabet="".join(sorted(set(SAMPLE))), max_size=12))
-@settings(max_examples=80)
+@drawn(80)
 def test_a_text_of_old_characters_is_normalized_as_by_python(text: str) -> None:
     old = text.replace("\u0897", "")
     assert device.normalized(old, ["nfc"]) == unicodedata.normalize("NFC", old)

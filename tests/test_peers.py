@@ -283,6 +283,7 @@ def test_there_is_no_reset_that_keeps_data(name: str) -> None:
     assert not scheme.accumulator().estimate().values.any()
 
 
+@pytest.mark.full
 @every_name
 @in_turn("size", [2, 3, 5, 6, 7, 100, 1000])
 def test_every_oracle_works_on_every_domain_size(name: str, size: int) -> None:
@@ -295,6 +296,7 @@ def test_every_oracle_works_on_every_domain_size(name: str, size: int) -> None:
     assert tally.scores().tolist()[:: 1 + size // 20] == twin.scores
 
 
+@pytest.mark.full
 @every_name
 def test_estimates_are_unbiased_and_always_have_a_variance(name: str) -> None:
     """Estimates come clipped and renormalised only: no unbiased value, and none with its variance.

@@ -352,7 +352,7 @@ def imported(module: str, *, for_types: bool) -> set[str]:
     guarded = {
         id(node)
         for block in nodes(file)
-        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
         for statement in block.body
         for node in ast.walk(statement)
     }

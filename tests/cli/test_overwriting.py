@@ -11,6 +11,7 @@ import pytest
 import typer
 
 import plausibly
+from drawn import thinned
 from plausibly import SeededRandom, Strings, Table, make
 from plausibly.cli.inputs import inputs_of, options_that_name
 from plausibly.cli.options.common import Names
@@ -113,7 +114,7 @@ def test_the_requests_are_good_ones(command: str, folder: Path) -> None:
     assert new.exists()
 
 
-@pytest.mark.parametrize("command", sorted(REQUESTS))
+@pytest.mark.parametrize("command", thinned(sorted(REQUESTS)))
 def test_no_command_overwrites_what_it_reads(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for output in commands_that_write()[command]:
         for name in options_that_name(Names.INPUT, options_of(command)):

@@ -203,6 +203,7 @@ def test_the_same_hash_seed_makes_the_same_scheme() -> None:
     assert schemes[2] == schemes[3]
 
 
+@pytest.mark.full
 def test_a_saved_scheme_is_replaced_only_when_told_to(tmp_path: Path) -> None:
     file = tmp_path / "scheme.json"
     asked = ("--keys", "--users", 1000, "--epsilon", 1, "--save", file)

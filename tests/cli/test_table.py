@@ -206,7 +206,7 @@ def test_long_names_do_not_widen_the_page_and_markup_in_names_is_text(width: int
             assert page.evaluate("() => document.querySelectorAll('[onerror], main script').length") == 0
 
 
-@pytest.mark.parametrize("ending", ["png", "svg"])
+@pytest.mark.parametrize("ending", [pytest.param("png", marks=pytest.mark.full), "svg"])
 def test_pictures_are_drawn(ending: str, tally: Path, tmp_path: Path) -> None:
     out = tmp_path / f"t.{ending}"
     run("table", tally, "--rows", "theme", "--columns", "age", "--out", out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import MISSING, fields, replace
 from functools import wraps
 from typing import Any
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck
 
 import plausibly
 from cases import Given, Test, run_in_turn, with_signature
-from drawn import drawn
+from drawn import drawn, thinned
 from plausibly import Integers, Scheme, SeededRandom, Strings, Table
 from plausibly.core.domain import InOrder
 from plausibly.core.grouped import Grouped
@@ -168,13 +168,13 @@ QUICK = {
 }
 
 
-def each_of(labels: Sequence[str]) -> Callable[[Test], Test]:
+def each_of(labels: Sequence[str], quick: Collection[str] = QUICK) -> Callable[[Test], Test]:
     """The schemes of these labels, those of one entry in turn: first those of the quick tests, then the others."""
     groups: dict[str, list[str]] = {}
     for label in labels:
         name = label.partition("-")[0].partition(" over ")[0]
-        groups.setdefault(name if label in QUICK else f"{name}, full", []).append(label)
-    marks = [() if those[0] in QUICK else pytest.mark.full for those in groups.values()]
+        groups.setdefault(name if label in quick else f"{name}, full", []).append(label)
+    marks = [() if those[0] in quick else pytest.mark.full for those in groups.values()]
 
     def decorate(test: Test) -> Test:
         @wraps(test)
@@ -234,6 +234,8 @@ every_pair = pytest.mark.parametrize(
 )
 """As every_name, and in the full tests each sketch over each oracle, and searches over some."""
 every_scheme = each_of(list(SCHEMES))
+every_scheme_as_reports = each_of(list(SCHEMES), thinned(list(QUICK)))
+"""As every_scheme, for files and engines, which see nothing but records and states."""
 LISTED = [label for label, scheme in SCHEMES.items() if scheme.domain.size is not None]
 every_listed_scheme = each_of(LISTED)
 LINEAR = [label for label, scheme in SCHEMES.items() if is_linear(scheme)]

@@ -15,7 +15,7 @@ import pytest
 
 import plausibly
 from cases import in_turn
-from contract.entries import every_scheme, other_than, reports_of, tally_of
+from contract.entries import every_scheme_as_reports, other_than, reports_of, tally_of
 from drawn import thinned
 from engines.making import names, one_task_each, segment, whole
 from files.making import SMALL, damage_group, flip, small_file
@@ -49,7 +49,7 @@ def test_all_files_of_a_folder_are_collected(
     assert not [name for name in names(tmp_path) if name not in {"reports", "1.tally", "2.tally", "5.tally"}]
 
 
-@every_scheme
+@every_scheme_as_reports
 def test_every_scheme_is_collected(scheme: Scheme, tmp_path: Path) -> None:
     folder = tmp_path / os.urandom(8).hex()
     folder.mkdir()

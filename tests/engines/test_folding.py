@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contract.entries import every_scheme, other_than, tally_of
+from contract.entries import every_scheme_as_reports, other_than, tally_of
 from engines.making import segment
 from files.making import SMALL, small_file, users_reports
 from plausibly import Scheme, StateError
@@ -21,7 +21,7 @@ from plausibly.files import (
 )
 
 
-@every_scheme
+@every_scheme_as_reports
 def test_folding_and_merging_is_adding_all_reports(scheme: Scheme, tmp_path: Path) -> None:
     path = tmp_path / f"{os.urandom(8).hex()}.parquet"
     reports = users_reports(scheme, 35)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import plausibly
-from contract.entries import every_scheme
+from contract.entries import every_scheme_as_reports
 from engines.making import segment
 from files.making import SMALL, damage_group, users_reports
 from plausibly import DomainError, Scheme, StateError
@@ -42,7 +42,7 @@ def labelled(reply: bytes, **said: object) -> bytes:
     return workers._PREFIX.pack(len(text)) + text + reply[start + length :]
 
 
-@every_scheme
+@every_scheme_as_reports
 def test_states_survive_the_journey(scheme: Scheme, tmp_path: Path) -> None:
     path = tmp_path / f"{os.urandom(8).hex()}.parquet"
     write_reports(path, scheme, users_reports(scheme, 35))

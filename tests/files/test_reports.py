@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 import plausibly
 from cases import in_turn
-from contract.entries import every_scheme, other_than, reports_of, tally_of
+from contract.entries import every_scheme_as_reports, other_than, reports_of, tally_of
 from files.making import SMALL, damage_group, flip, group_size, pages, resealed, small_file, users_reports
 from plausibly import ParameterError, ReportError, Scheme, SeededRandom, StateError
 from plausibly.core.records import is_simulated
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 # --- there and back --------------------------------------------------------------------------------------------------
 
 
-@every_scheme
+@every_scheme_as_reports
 @in_turn("count", [0, 1, 23])
 def test_reports_come_back_as_they_went(
     scheme: Scheme, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import in_turn
-from contract.entries import every_scheme, flips, other_than, reports_of, tally_of
+from contract.entries import every_scheme_as_reports, flips, other_than, reports_of, tally_of
 from drawn import drawn, thinned
 from files.making import SMALL
 from plausibly import Scheme, StateError
@@ -27,7 +27,7 @@ def collected(scheme: Scheme = SMALL, count: int = 25) -> Collected:
     return Collected(tally_of(scheme, reports_of(scheme, count)), True, files, skipped)
 
 
-@every_scheme
+@every_scheme_as_reports
 @in_turn("count", [0, 1, 23])
 def test_a_tally_comes_back_as_it_went(scheme: Scheme, count: int, tmp_path: Path) -> None:
     tally = tally_of(scheme, reports_of(scheme, count))

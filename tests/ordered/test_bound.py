@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import plausibly
+from drawn import thinned
 from plausibly.core.bound import Workload, best_noise
 from plausibly.core.laws import Estimator, Floats
 from plausibly.core.linear import OfOracle
@@ -63,7 +64,7 @@ def test_single_counts_have_the_known_bound(epsilon: float) -> None:
     assert Workload.of_points(10**6).bound(epsilon) == pytest.approx(star, abs=2e-6 * (star + 1))
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", thinned(EPSILONS))
 @pytest.mark.parametrize("name", WORKLOADS)
 @pytest.mark.parametrize("oracle", ["DE", "SS", "OUE", "HM"])
 def test_no_oracle_is_below_the_bound(oracle: str, name: str, epsilon: float) -> None:
@@ -79,7 +80,7 @@ def test_no_oracle_is_below_the_bound(oracle: str, name: str, epsilon: float) ->
     assert mean >= CLOSED[name](length).bound(epsilon)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", thinned(EPSILONS))
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_slide_is_not_below_the_bound(name: str, epsilon: float) -> None:
     length = 40

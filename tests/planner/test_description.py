@@ -171,6 +171,7 @@ def test_expected_errors_are_those_of_the_variance() -> None:
     assert error.half_width < error.stands_out * 5000 < 6 * error.standard_error
 
 
+@pytest.mark.full
 @in_turn(
     ("scheme", "said"),
     [

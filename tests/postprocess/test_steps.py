@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import plausibly
 from cases import in_turn
-from drawn import drawn
+from drawn import drawn, thinned
 from plausibly import ParameterError, StateError
 from plausibly.core import steps
 from plausibly.core.steps import STEPS
@@ -111,7 +111,7 @@ def test_the_same_items_in_another_order_get_the_same(values: list[float], n: in
 
 
 @every_step
-@pytest.mark.parametrize("n", [0, 7, 10**6])
+@pytest.mark.parametrize("n", thinned([7, 0, 10**6]))
 def test_rows_together_are_rows_one_by_one(name: str, n: int) -> None:
     values = [[3.0, -1.0, 8.0, 3.0, 0.0], [0.0] * 5, [-2.0] * 5, [1e6, 5.0, 5.0, 5.0, -1e3]]
     per_row = np.arange(4) + n

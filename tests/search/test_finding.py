@@ -23,7 +23,9 @@ def options_of(name: str) -> set[str]:
     return set(inspect.signature(plausibly.CATALOG[name].search).parameters)
 
 
-every_search = pytest.mark.parametrize("name", KEYED_SEARCHES)
+every_search = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if i % 2 else pytest.mark.full) for i, name in enumerate(KEYED_SEARCHES)]
+)
 NAMED = sorted(COMMON, key=lambda text: -COMMON[text])
 
 

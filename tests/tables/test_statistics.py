@@ -148,6 +148,7 @@ def test_the_bound_of_tables_is_that_of_their_questions() -> None:
         assert Workload.of_tables(sizes).bound(1.0) == pytest.approx(wanted)
 
 
+@pytest.mark.full
 def test_the_best_number_of_attributes_is_taken() -> None:
     for sizes, epsilon in product((YES_OR_NO, MIXED, (4,) * 5), (0.5, 2)):
         best = predicted(sizes, epsilon)
