@@ -169,6 +169,7 @@ privatize survey.csv --columns site,day --scheme scheme.json --out new.parquet |
 privatize survey.csv --scheme survey.json --out new.parquet           | line 3: 'theme': expected one of the 2 labels
 privatize a.txt --scheme survey.json --out new.parquet                | pass --format csv if there are some
 table survey.tally                                                    | the attributes are theme, age
+table reports.parquet --rows age                                      | plausibly collect reports.parquet --out answers
 table survey.tally --rows Theme                                       | --rows: unknown attribute 'Theme'; did you mean
 table survey.tally --rows age --columns x                             | --columns: unknown attribute 'x'; valid: age,
 table survey.tally --rows age --columns age                           | expected another attribute than --rows

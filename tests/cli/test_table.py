@@ -142,6 +142,19 @@ def test_a_row_of_hardly_anybody_has_no_shares(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
+def test_a_lost_group_of_reports_is_said_to_people_and_to_programs(tmp_path: Path) -> None:
+    scheme = make("CLIQUE", epsilon=3, domain=RECORDS, cliques=2)
+    reports, tally = scheme.privatize([("dark", 1, "=free")] * 6000, SeededRandom(1)), scheme.accumulator()
+    tally.add(reports[reports["group"] != 1])
+    write_tally(tmp_path / "a.tally", tally, simulated=True)
+    told = "Reports were lost or added, and the estimates are biased"
+    for asked in (["--rows", "theme", "--columns", "age"], ["--rows", "theme"]):
+        assert told in " ".join(run("table", tmp_path / "a.tally", *asked, "--out", tmp_path / "t.html").split())
+        assert told in (tmp_path / "t.html").read_text(encoding="utf-8")
+        (tmp_path / "t.html").unlink()
+        assert told in json.loads(run("table", tmp_path / "a.tally", *asked, "--json"))["cautions"][0]
+
+
 def test_one_attribute_is_an_ordinary_answer(tally: Path, tmp_path: Path) -> None:
     library = read_tally(tally, allow_simulated=True).table("age")
     shown = json.loads(run("table", tally, "--rows", "age", "--json", "--out", tmp_path / "age.html"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,6 +39,9 @@ def table(request: TableOptions) -> None:
     with exit_on_error(console, request):
         for path in written:
             refuse_replacing(check_name(path), inputs_of(request))
+        if Path(request.tally).suffix == ".parquet":
+            fix = f"plausibly collect {shlex.quote(str(request.tally))} --out answers.tally"
+            raise ParameterError(f"{request.tally}: expected a tally, got a file of reports; make one with {fix}")
         source = Collected.read(request.tally, key=key_of(console, request.key_file))
         names = _attributes(source, request)
         if not len(source):
