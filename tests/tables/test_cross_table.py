@@ -226,6 +226,30 @@ def test_every_count_in_a_heat_map_is_legible_on_light_and_dark_pages(epsilon: f
     pyplot.close(axes.figure)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("narrow", [False, True])
+def test_long_names_leave_room_for_the_heat_map(narrow: bool) -> None:
+    answers = ["Neither satisfied nor dissatisfied", "Very satisfied with everything", "no"]
+    domain = Table({"How satisfied are you with the service in your region?": answers, "q" * 80: [*answers, "x"]})
+    found = make("CLIQUE", epsilon=2, domain=domain).simulate({(answers[0], answers[1]): 9000}, SeededRandom(1))
+    drawn = found.table(*domain.names).chart()
+    figure = pyplot.figure(figsize=(4.2 if narrow else 8.0, drawn.height), layout="constrained")
+    axes = figure.subplots()
+    drawn.draw(axes, narrow=narrow)
+    figure.canvas.draw()
+    inside, whole = axes.get_window_extent(), figure.bbox
+    assert inside.height > 0.45 * whole.height
+    assert inside.width > 0.5 * whole.width
+    names = [*axes.get_xticklabels(), *axes.get_yticklabels(), axes.yaxis.label]
+    for extent in (name.get_window_extent() for name in names):
+        # Up to some pixels, by which letters differ.
+        assert extent.x0 > -5
+        assert extent.y1 < whole.height + 5
+    columns = [name.get_window_extent() for name in axes.get_xticklabels()]
+    assert all(left.x1 < right.x0 + 10 for left, right in zip(columns, columns[1:], strict=False))
+    pyplot.close(figure)
+
+
 def test_a_lost_group_of_reports_is_noticed_and_said() -> None:
     scheme = make("CLIQUE", epsilon=1, domain=SURVEY, cliques=2)
     records = [("Firefox", "dark", 3), ("Chrome", "light", 7)] * 5000

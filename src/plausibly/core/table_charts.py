@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,12 @@ _COUNTED, _COUNTED_NARROW = 24, 9
 """Numbers of columns up to which cells have room for their counts, on a page and on a telephone."""
 
 
+_LONGEST, _LONGEST_NARROW, _LONGEST_UP = 30, 12, 10
+"""Numbers of characters of a name, on a page, on a telephone, and upright; the table below has whole names."""
+_ACROSS, _LEAST_ACROSS, _MOST_LINES, _LINE = 80, 12, 3, 0.17
+"""Numbers of characters of all columns' names beside each other, and of each; lines of a name, and their height."""
+
+
 @dataclass(frozen=True, eq=False)
 class Grid:
     """The numbers of a chart of a table: names of both axes and of their cells, counts, and ends of the intervals."""
@@ -50,7 +57,15 @@ class HeatMap:
     @property
     def height(self) -> float:
         """Height of the heat map in inches."""
-        return 1.6 + 0.5 * len(self.grid.rows)
+        return 1.6 + 0.5 * len(self.grid.rows) + _LINE * self._broken[0].count("\n")
+
+    @property
+    def _broken(self) -> list[str]:
+        # Names of columns in as many lines each as the longest one needs to fit between the others.
+        width = max(_LEAST_ACROSS, _ACROSS // len(self.grid.columns))
+        lines = [wrap(name, width, max_lines=_MOST_LINES, placeholder="…") or [""] for name in self.grid.columns]
+        most = max(map(len, lines))
+        return ["\n".join([*each, *[""] * (most - len(each))]) for each in lines]
 
     def draw(self, ax: Axes, *, narrow: bool = False) -> None:
         """Draw the heat map on axes; if ``narrow``, without the intervals, for the width of a telephone."""
@@ -71,15 +86,22 @@ class HeatMap:
                 text += f"\n[{count_text(low)}, {count_text(high)}]"
             size = 8 if roomy else 7
             ax.text(column, row, text, ha="center", va="center", color=ink, fontsize=size, parse_math=False)
-        ax.set_xticks(range(len(grid.columns)), grid.columns, rotation=0 if roomy else 90, parse_math=False)
-        ax.set_yticks(range(len(grid.rows)), grid.rows, parse_math=False)
-        ax.set_ylabel(grid.names[0], parse_math=False)
+        columns = self._broken if roomy else [_short(name, _LONGEST_UP) for name in grid.columns]
+        rows = [_short(name, _LONGEST_NARROW if narrow else _LONGEST) for name in grid.rows]
+        ax.set_xticks(range(len(columns)), columns, rotation=0 if roomy else 90, parse_math=False)
+        ax.set_yticks(range(len(rows)), rows, parse_math=False)
+        ax.set_ylabel(_short(grid.names[0], min(_LONGEST, 6 + 6 * len(rows))), parse_math=False)
         what = f"estimated {self.caption.unit}, {self.caption.interval(grid.ends)}" if roomy else "estimated counts"
         note = "grey: the interval contains 0" if counted else "darker: more of them"
-        ax.set_xlabel(f"{grid.names[1]}\n{self.caption.written(what, narrow)}\n{note}", parse_math=False)
+        name = _short(grid.names[1], _LONGEST)
+        ax.set_xlabel(f"{name}\n{self.caption.written(what, narrow)}\n{note}", parse_math=False)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         self.caption.write_title(ax)
+
+
+def _short(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 @dataclass(frozen=True, eq=False)
