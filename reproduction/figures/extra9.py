@@ -126,23 +126,41 @@ _POWER: Mapping[str, Mapping[str, Sequence[float]]] = {
         "maximal gain": (0.001, 0.003, 0.01, 0.05),
     },
 }
+_FEW: Mapping[str, tuple[str, Mapping[int, Sequence[float]]]] = {
+    "OUE": ("spread", {1: (0.01, 0.05), 2: (0.01, 0.05), 5: (0.01,)}),
+    "OLH": ("maximal gain", {1: (0.01, 0.05), 2: (0.01, 0.05), 5: (0.01,)}),
+}
+"""Shares of fakes by fewer targets, for the attack that is the least noticed."""
 _CALLED = {"bare": "maximal gain, only the targets", "spread": "maximal gain, usual law of ones"}
 
 
-def power_label(of: str, attack: str, share: float) -> str:
-    """The label of a row in the table of power."""
-    return f"{of}, {_CALLED.get(attack, attack)}, {100 * share:g} %"
-
-
 def _power() -> Sweep:
-    lines = [
-        _line(power_label(of, attack, share), of, attack=attack, share=share, targets=_TARGETS, **defence)
+    rows = [
+        (of, attack, share, _TARGETS)
         for of, attacks in _POWER.items()
         for attack, shares in attacks.items()
         for share in shares
-        for defence in ({}, {"defence": "tally"}, {"defence": "reports"})
     ]
+    rows += [
+        (of, attack, share, targets)
+        for of, (attack, few) in _FEW.items()
+        for targets, shares in few.items()
+        for share in shares
+    ]
+    lines = [_line(_row(*row), row[0], **_attack(*row[1:]), defence=by) for row in rows for by in _POWER_OF]
     return _sweep("power", lines, users=_USERS, repeats=20)
+
+
+def _row(of: str, attack: str, share: float, targets: int) -> str:
+    number = "" if targets == _TARGETS else f", {targets} target{'s' * (targets > 1)}"
+    return f"{of}, {_CALLED.get(attack, attack)}, {100 * share:g} %{number}"
+
+
+def _attack(attack: str, share: float, targets: int) -> dict[str, Any]:
+    return {"attack": attack, "share": share, "targets": targets}
+
+
+_POWER_OF = ("none", "tally", "reports")
 
 
 def _percent(name: str) -> Callable[[Mapping[str, float]], str]:
@@ -211,8 +229,8 @@ FIGURE = Figure(
             "the tally sees it": _percent("alarm by tally"),
             "reports see it": _percent("alarm by reports"),
         },
-        note="Ten targets. The share is that of the fakes among all reports. Users per fake are the users that each "
-        "fake adds to the targets together. The last columns are the collections in which tally.diagnose and "
-        "diagnose_reports raise an alarm; honest reports raise one in 1 % of them at most",
+        note="Ten targets if nothing else is said. The share is that of the fakes among all reports. Users per fake "
+        "are the users that each fake adds to the targets together. The last columns are the collections in which "
+        "tally.diagnose and diagnose_reports raise an alarm; honest reports raise one in 1 % of them at most",
     ),
 )
