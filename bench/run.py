@@ -17,6 +17,7 @@ from typing import Any
 
 import plausibly
 from plausibly.core.grouped import Grouped
+from plausibly.core.memoised import Memoised
 
 from . import figures, goals, limits, machine, report
 from .jobs import Job
@@ -95,7 +96,7 @@ def oracles() -> tuple[str, ...]:
         if issubclass(plausibly.Labels, kind.accepts)
         and "oracle" not in {field.name for field in fields(kind)}
         and not issubclass(kind, Grouped)
-        and not kind.caution  # reports from a memo are another kind of job
+        and not issubclass(kind, Memoised)  # reports from a memo are another kind of job
     ]
     return tuple(sorted(found, key=lambda name: (paper.index(name) if name in paper else 99, name)))
 

@@ -28,7 +28,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "demo": {},
     "estimate": {"inputs": ["a.tally"], "items_file": "items.txt", "key_file": "key"},
     "merge": {"tallies": ["a.tally", "b.tally"], "out": "new.tally", "key_file": "key", "overwrite": True},
-    "plan": {"labels": "items.txt", "attributes": "a.txt", "users": 1000, "epsilon": "1", "overwrite": True},
+    "plan": {
+        "labels": "items.txt",
+        "attributes": "a.txt",
+        "choices": "items.txt",
+        "users": 1000,
+        "epsilon": "1",
+        "overwrite": True,
+    },
     "privatize": {"sources": ["values.csv"], "scheme": "s.json", "key_file": "key", "seed": 1},
     "reproduce": {"names": ["own.py"], "aol": "values.csv", "folder": "own.py", "quick": True},
     "sample": {},
@@ -65,11 +72,12 @@ def fitting(command: str, option: str, paths: list[Path]) -> Any:
 
 
 def typed(command: str, folder: Path, *, chosen: str) -> dict[str, Any]:
-    """The request for a command with paths in a folder; of two options that exclude each other, the chosen."""
+    """The request for a command with paths in a folder; of options that exclude each other, the chosen."""
     given = dict(REQUESTS[command])
-    for usual, other in (("counts", "values"), ("labels", "attributes")):
-        if {usual, other} <= given.keys():
-            del given[usual if chosen == other else other]
+    for usual, *others in (("counts", "values"), ("labels", "attributes", "choices")):
+        if {usual, *others} <= given.keys():
+            for name in {usual, *others} - {chosen if chosen in others else usual}:
+                del given[name]
     for name in options_that_name(Names.INPUT, options_of(command)):
         if name in given:
             each = given[name] if isinstance(given[name], list) else [given[name]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -246,7 +247,7 @@ def test_long_names_leave_room_for_the_heat_map(narrow: bool) -> None:
         assert extent.x0 > -5
         assert extent.y1 < whole.height + 5
     columns = [name.get_window_extent() for name in axes.get_xticklabels()]
-    assert all(left.x1 < right.x0 + 10 for left, right in zip(columns, columns[1:], strict=False))
+    assert all(left.x1 < right.x0 + 10 for left, right in pairwise(columns))
     pyplot.close(figure)
 
 

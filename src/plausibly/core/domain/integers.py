@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Integers(InOrder):
             if not all(issubclass(kind, int | np.integer) and kind is not bool for kind in set(map(type, given))):
                 wrong = np.array([isinstance(x, bool) or not isinstance(x, int | np.integer) for x in given])
                 first = given[int(wrong.argmax())]
-                if isinstance(first, float) and not is_missing(first):
+                if isinstance(first, Real) and not isinstance(first, bool) and not is_missing(first):
                     refuse(wrong, expected, got=Words(kind_of(first), _GAPS))
                 refuse(wrong, expected, given)
             array = np.array([x if 0 <= x < self.size else self.size for x in given], dtype=np.uint64)
