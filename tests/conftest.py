@@ -44,7 +44,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(10_000)
+        gc.set_threshold(10_000, 10, 50)
         gc.enable()
         atexit.register(_thaw)
 

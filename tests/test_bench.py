@@ -134,6 +134,7 @@ def test_numbers_are_shown_with_three_digits(value: float | None, shown: str) ->
     assert report.number(value) == shown
 
 
+@pytest.mark.full
 def test_peers_that_do_not_start_are_absent_with_the_reason() -> None:
     peers = Peers(Path(sys.executable))  # an environment without them
     peers.close()

@@ -50,6 +50,7 @@ def test_json_has_the_exact_numbers() -> None:
     assert "statistical" not in found
 
 
+@pytest.mark.full
 def test_more_draws_cover_more() -> None:
     words = "FLH:epsilon=1,domain_size=5,hashes=100"
     assert "holds: the client was run on every item with every coin" in run(words)[1].splitlines()[0]

@@ -41,6 +41,7 @@ def test_many_complete_collections_raise_no_alarm() -> None:
     assert not any(misfits(row.tolist(), [15, 11, 11, 11]) for row in numbers)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("lost", [0, 2])
 def test_a_lost_group_is_noticed_and_said_everywhere(lost: int) -> None:
     scheme = SLIDE(epsilon=1, domain=Ordered(0, 120))

@@ -71,6 +71,7 @@ def brute_force(scheme: Any, weights: Any) -> tuple[Any, Any]:
     return answers.min(axis=0), answers.max(axis=0)
 
 
+@pytest.mark.full
 def test_leverage_on_sums_of_counts_is_that_of_the_worst_record() -> None:
     weights = questions(SIZE)
     for label, parameters in EXACT.items():

@@ -39,6 +39,7 @@ def moments(scheme: Any, item: int, code: Any) -> tuple[Fraction, Fraction]:
     return mean, square - mean**2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("name", "oracle"),
     [

@@ -59,6 +59,7 @@ def test_a_claim_of_several_ties_cannot_be_told_either() -> None:
     assert confirmed <= MOST
 
 
+@pytest.mark.full
 def test_a_tie_with_few_and_unequal_repeats_cannot_be_told() -> None:
     generator = np.random.default_rng(3)
 

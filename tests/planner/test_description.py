@@ -17,6 +17,7 @@ import naive
 import plausibly
 from cases import case, in_turn
 from contract.entries import NAMES, SCHEMES, build, is_linear, items_of, reports_of, sized
+from drawn import thinned
 from plausibly import Keys, Labels, Strings, make
 from plausibly.core.linear import KnowsLinear
 from plausibly.core.records import RefusedReportsError
@@ -94,7 +95,7 @@ def test_no_report_moves_a_count_further_than_stated_on_any_domain_and_over_any_
 
 
 def test_every_entry_is_described_in_words_and_as_json() -> None:
-    check_descriptions(SMALL)
+    check_descriptions({label: SMALL[label] for label in thinned(list(SMALL))})
 
 
 @pytest.mark.full

@@ -89,6 +89,7 @@ def test_words_cost_less_than_random_strings_and_no_more_where_there_are_no_word
     assert nats_per_character(Strings("01", 6))[0] == pytest.approx(np.log(2))
 
 
+@pytest.mark.full
 @in_turn("most", [1, 2, 6, 16, 17, 30])
 def test_what_is_promised_for_the_longest_strings_is_enough_for_all(most: int) -> None:
     for n, epsilon in ((10**5, 1), (10**6, 4)):

@@ -129,7 +129,8 @@ def test_about_as_many_unheld_strings_are_drawn_as_wanted() -> None:
     assert nats.max() - nats.min() < log(500) + 12
 
 
-@pytest.mark.parametrize("epsilon", [1.0, pytest.param(2.0, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
 def test_the_exhaustive_search_scores_as_by_brute_force(epsilon: float) -> None:
     rng = np.random.default_rng(3)
     runs = 200

@@ -99,6 +99,7 @@ def test_the_command_prints_writes_and_draws(tmp_path: Path, capsys: pytest.Capt
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.full
 def test_pictures_of_long_strings_go_by_length(tmp_path: Path) -> None:
     rows = [_row(method, run, length=length) for method in ("TRELLIS", "C1") for run in range(2) for length in (10, 64)]
     draw_grid(rows, tmp_path / "long.svg")

@@ -119,6 +119,7 @@ def test_what_is_settled_after_the_last_step_is_explained_too() -> None:
     assert "p_value" not in lost.to_frame()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name", ["PEM", *(pytest.param(name, marks=pytest.mark.full) for name in KEYED_SEARCHES if name != "PEM")]
 )

@@ -73,6 +73,7 @@ def test_strings_that_may_be_luck_come_last_with_an_upper_bound() -> None:
     assert repr(found).splitlines()[2].split()[0] == found.items[0]
 
 
+@pytest.mark.full
 def test_a_stricter_level_makes_wider_intervals() -> None:
     # Being returned says more about a string if it was harder.
     tally = trellis(epsilon=1).simulate(STEEP, SeededRandom(4))

@@ -206,6 +206,7 @@ def test_an_inbox_that_was_not_finished_is_made_again(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["inbox.db"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("flips", "cuts"), [(300, 100), pytest.param(8000, 2000, marks=pytest.mark.slow)])
 def test_flipped_bits_and_cuts_never_change_a_count(tmp_path: Path, flips: int, cuts: int) -> None:
     inbox = SqliteInbox(tmp_path / "inbox.db")

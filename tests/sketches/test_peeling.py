@@ -94,6 +94,7 @@ def limit(scheme: Scheme, truth: npt.NDArray[np.int64], holders: int) -> float:
     return 6 * float(np.sqrt(variance + holders / 8))
 
 
+@pytest.mark.full
 @each_kind
 def test_an_item_that_meets_a_frequent_one_in_a_row_gets_rid_of_it(kind: str) -> None:
     # 200,000 of a million users hold one item: who meets it in one row of eight has 25,000 users too many.

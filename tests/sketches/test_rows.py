@@ -235,6 +235,7 @@ def test_intervals_exist_where_they_are_honest(kind: str) -> None:
             tally.scores(combine=combine)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "combine"),
     [

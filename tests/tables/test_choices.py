@@ -80,6 +80,7 @@ def test_the_javascript_client_makes_the_records() -> None:
     assert wrong == []
 
 
+@pytest.mark.full
 def test_library_device_and_javascript_refuse_the_other_values() -> None:
     for entry, answer in zip(file()["refused"], answers([asked_of(each) for each in file()["refused"]]), strict=True):
         with case(repr(entry)):

@@ -124,6 +124,7 @@ def predicted(sizes: tuple[int, ...], epsilon: float, together: int | None = Non
     return 1000 * sqrt(scheme.estimator().even_variance(2) / 200_000)
 
 
+@pytest.mark.full
 def test_errors_are_close_to_the_least_possible_ones() -> None:
     # By the exact law, every table counting equally; no protocol is below the bound.
     assert predicted(YES_OR_NO, 1) == pytest.approx(10.84, abs=0.01)

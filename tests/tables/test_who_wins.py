@@ -127,7 +127,8 @@ def test_the_law_of_pairs_over_olh_is_the_oracle_s_with_a_lottery() -> None:
     assert thousandths(alone) == pytest.approx(24.36, abs=0.005)
 
 
-@pytest.mark.parametrize("name", [pytest.param(INPHT, marks=pytest.mark.full), PAIRS])
+@pytest.mark.full
+@pytest.mark.parametrize("name", [INPHT, PAIRS])
 def test_other_ways_are_unbiased_with_the_stated_variance(name: str) -> None:
     # 60 small collections: means of cells within 5 standard errors, and the mean square within 5 of its own.
     users, runs, sizes = 2000, 60, (2, 2, 2)
