@@ -120,6 +120,23 @@ def test_what_is_left_at_the_close_is_a_batch_or_dropped_and_counted(
         assert account_of(collector) == found
 
 
+@pytest.mark.parametrize("enough", [1, 40, 90])
+@pytest.mark.parametrize("total", [130, 250, 430, 1200])
+def test_no_part_of_a_large_roll_is_smaller_than_a_batch(
+    total: int, enough: int, tmp_path: Path, where: dict[str, str]
+) -> None:
+    with opened(tmp_path, **where, roll_reports=enough) as collector:
+        collector.create(ASKED)
+        for start in range(0, total, 30):
+            add(collector, start, min(start + 30, total))
+        assert collector.roller.roll(ASKED.id) == total
+    found = sizes(tmp_path)
+    assert min(found) >= SMALLEST
+    # A part has at most a row more than it should, and less than a batch that would be left.
+    assert max(found) < max(SMALLEST, 2 * enough) + 30 + SMALLEST
+    assert filed(tmp_path, ASKED) == list(range(total))
+
+
 def test_reports_that_were_dropped_are_in_the_sealed_account(store: Store) -> None:
     inbox = store.open()
     inbox.create(ASKED)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,49 @@ class CutOffError(Exception):
 def rows(collector: Collector) -> int:
     with collector.inbox.view() as view:
         return sum(1 for _ in view.rows("pending"))
+
+
+@pytest.mark.parametrize("point", ["", *(pytest.param(each, marks=pytest.mark.full) for each in POINTS)])
+def test_what_has_gathered_is_rolled_in_parts_that_fit_into_memory(
+    point: str, tmp_path: Path, where: dict[str, str]
+) -> None:
+    reached: list[str] = []
+
+    def cut_off(at: str) -> None:
+        reached.append(at)
+        if reached.count(at) == 3 and at == point:
+            raise CutOffError
+
+    with opened(tmp_path, **where, roll_reports=50, reached=cut_off) as collector:
+        collector.create(ASKED)
+        for number in range(100):
+            add(collector, 7 * number, 7 * number + 7)
+        if point:
+            with pytest.raises(CutOffError):
+                collector.roller.roll(ASKED.id)
+        else:
+            assert collector.roller.roll(ASKED.id) == 700
+            assert reached == [*POINTS] * 7
+        assert len(collector.answers.state(ASKED.id).tally) == 700
+    with opened(tmp_path, **where, roll_reports=50) as collector:
+        collector.roller.roll(ASKED.id)
+        assert rows(collector) == 0
+    # 15 rows of 7 reports are the first to have twice 50; those that are left are in the last file.
+    sizes = {len(ReportFile(each)) for each in (tmp_path / ASKED.id / "reports").glob("[0-9]*.parquet")}
+    assert sizes == {105, 70}
+    assert filed(tmp_path, ASKED) == list(range(700))
+
+
+def test_the_thread_that_rolls_lets_others_go_first(tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("only on Linux has each thread a priority of its own")
+    with opened(tmp_path) as collector:
+        collector.roller.start()
+        roller = collector.roller._thread
+        until = time.monotonic() + 30
+        while os.getpriority(os.PRIO_PROCESS, roller.native_id or 0) <= os.getpriority(os.PRIO_PROCESS, 0):
+            assert time.monotonic() < until
+            time.sleep(0.01)
 
 
 @pytest.mark.parametrize("point", ["collected", pytest.param("counted", marks=pytest.mark.full)])

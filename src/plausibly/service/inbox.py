@@ -386,6 +386,20 @@ class View:
         found = self._connection.execute("SELECT max(number) FROM pending WHERE collection = ?", (account.number,))
         return int(found.fetchone()[0] or account.rolled)
 
+    def last_of(self, account: Account, reports: int) -> int:
+        """The number of the row with which a collection's pending rows, the oldest first, have this number of reports.
+
+        They have at least a batch; if less than a batch would be left, it is the last row of all.
+        """
+        size, batch = account.collection.scheme.report_dtype.itemsize, account.collection.smallest_batch or 1
+        query = "SELECT number, length(reports) FROM pending WHERE collection = ? AND number > ? ORDER BY number"
+        left = account.waiting
+        for number, length in self._inbox._streamed(self._connection, query, (account.number, account.rolled)):
+            left -= length // size
+            if account.waiting - left >= max(reports, batch) and left >= batch:
+                return int(number)
+        return self.last(account)
+
     def pending(self, account: Account, after: int = 0, last: int | None = None) -> Iterator[bytes]:
         """The records in a collection's pending rows, row by row. Raises for a row that was changed."""
         size = account.collection.scheme.report_dtype.itemsize

@@ -12,6 +12,7 @@ less, is dropped: counted as such, and removed.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -42,11 +43,14 @@ POINTS = ("begun", "written", "linked", "placed", "collected", "counted", "remov
 ROLL_REPORTS = 1 << 20
 ROLL_BYTES = 1 << 26
 ROLL_SECONDS = 3600.0
+_MOST = 2
+"""The largest file of a roll, as a multiple of the reports that make a roll due."""
 _RETRY_SECONDS = 60.0
 _PAUSE = 1.0
 _ATTEMPTS = 10
 _PIECE_SECONDS = 0.002
 """About the longest time, in seconds, that new reports wait while rolled rows are removed."""
+_NICE = 10
 _PATIENCE = 5.0
 """Seconds that a stopping collector waits for a roll; a roll that is cut off is completed by the next start."""
 
@@ -107,6 +111,7 @@ class Roller:
             self._thread.join(_PATIENCE)
 
     def _run(self) -> None:
+        _yield_to_others()
         while not self._stopping.wait(min(_PAUSE, self._every / 4)):
             self._try_deletions()
             for identity in self._due():
@@ -128,10 +133,13 @@ class Roller:
         due = self._next.setdefault(identity, now + self._every)
         if now < self._retry.get(identity, now) or not (waiting or (ended and not account.closed)):
             return False
-        most = min(self._reports, max(1, ROLL_BYTES // account.collection.scheme.report_dtype.itemsize))
         if account.closed or ended:
             return True
-        return waiting >= smallest_batch(account) and (waiting >= most or now >= due)
+        return waiting >= smallest_batch(account) and (waiting >= self._enough(account) or now >= due)
+
+    def _enough(self, account: Account) -> int:
+        # The number of waiting reports that are rolled at once, without waiting for the hour.
+        return min(self._reports, max(1, ROLL_BYTES // account.collection.scheme.report_dtype.itemsize))
 
     def _try(self, identity: str) -> None:
         self._next[identity] = time.monotonic() + self._every
@@ -191,27 +199,32 @@ class Roller:
         self._truncate_log()
 
     def roll(self, identity: str) -> int:
-        """Move all pending reports of a collection into a file; their number.
+        """Move all pending reports of a collection into files; their number.
 
         Fewer than the smallest batch of the collection stay where they are, and are dropped if it is closed.
         """
-        with self._locks.of(identity):
-            done = self.complete_held(identity)
-            with self._inbox.view() as view:
-                account = view.account(identity)
-                if account is None or not (last := view.last(account)) or last == account.rolled:
+        done, until = 0, 0
+        while True:
+            # Not one file for whatever has gathered, which may be more than fits into memory.
+            with self._locks.of(identity):
+                done += self.complete_held(identity)
+                with self._inbox.view() as view:
+                    account = view.account(identity)
+                    if account is None:
+                        return done
+                    until = until or view.last(account)
+                    few = account.waiting < smallest_batch(account)
+                    if until <= account.rolled or (few and not account.closed):
+                        return done
+                    self._reached("begun")
+                    last = view.last_of(account, _MOST * self._enough(account))
+                    content = b"" if few else b"".join(view.pending(account, account.rolled, last))
+                if few:
+                    self._drop(account, last)
                     return done
-                few = account.waiting < smallest_batch(account)
-                if few and not account.closed:
-                    return done
-                self._reached("begun")
-                content = b"" if few else b"".join(view.pending(account, account.rolled, last))
-            if few:
-                self._drop(account, last)
-                return done
-            count = self._write(account, last, content)
-            self._finish(account, last, count)
-            return done + count
+                count = self._write(account, last, content)
+                self._finish(account, last, count)
+                done += count
 
     def complete(self, identity: str) -> int:
         """Complete a roll that was cut off after its file was in place; the number of its reports."""
@@ -250,7 +263,7 @@ class Roller:
         self._folder.prepare(identity)
         place = self._folder.report_file(identity, last)
         hidden = place.with_name(f".{place.name}")
-        write_reports(hidden, scheme, reports[random_order(len(reports))])
+        write_reports(hidden, scheme, reports.take(random_order(len(reports))))
         self._reached("written")
         # A link fails if the name is taken, where a rename would replace the file.
         os.link(hidden, place)
@@ -340,11 +353,17 @@ def _ended(account: Account) -> bool:
     return account.collection.closes is not None and account.collection.closes <= datetime.now(UTC)
 
 
+def _yield_to_others() -> None:
+    # On Linux each thread has a priority of its own: new reports go first where there are few cores.
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+
+
 def random_order(count: int) -> npt.NDArray[np.int64]:
     """A uniformly random order of ``count`` reports, from cryptographic random words."""
     while True:
         words = SecureRandom().stream().head(0, 8 * count).view("<u8")
-        order = np.argsort(words, kind="stable")
+        order = np.argsort(words)
         ranked = words[order]
         if not np.any(ranked[1:] == ranked[:-1]):  # equal words would keep their order
             return order
