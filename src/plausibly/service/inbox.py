@@ -395,7 +395,7 @@ class View:
         query = "SELECT number, length(reports) FROM pending WHERE collection = ? AND number > ? ORDER BY number"
         left = account.waiting
         for number, length in self._inbox._streamed(self._connection, query, (account.number, account.rolled)):
-            left -= length // size
+            left -= (length or 0) // size  # damaged rows are refused when they are read
             if account.waiting - left >= max(reports, batch) and left >= batch:
                 return int(number)
         return self.last(account)

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -356,7 +356,8 @@ def _ended(account: Account) -> bool:
 def _yield_to_others() -> None:
     # On Linux each thread has a priority of its own: new reports go first where there are few cores.
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+        with suppress(OSError):  # some sandboxes forbid it
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 
 
 def random_order(count: int) -> npt.NDArray[np.int64]:
