@@ -22,7 +22,8 @@ from plausibly.kernels.common import POLYNOMIALS
 Array = npt.NDArray[Any]
 
 LIBRARY = native._open()
-SETS = ["baseline", "avx2"] if native._best_instruction_set(LIBRARY) == "avx2" else ["baseline"]
+ALL_SETS = ["baseline", "avx2", "avx512"]
+SETS = ALL_SETS[: 1 + ALL_SETS.index(native._best_instruction_set(LIBRARY))]
 BOUND = {name: native._bind(LIBRARY, name) for name in SETS}
 
 SIZES = [2, 3, 4, 21, 150, 256, 257, 1000, 65536]
@@ -69,6 +70,23 @@ def crafted_words(rng: np.random.Generator, shape: tuple[int, ...], special: lis
 
 def last_accepted(m: int) -> int:
     return 2**64 - 1 - 2**64 % m
+
+
+def coins(rng: np.random.Generator, n: int, keep: int) -> Array:
+    """Random words, every other one beside the threshold, but never with its upper half: this half decides them all."""
+    near = np.array([keep - 2**32, keep + 2**32], dtype=np.uint64)
+    words = np.where(rng.integers(0, 2, size=n) == 1, rng.choice(near, size=n), random_words(rng, n))
+    words[words >> np.uint64(32) == np.uint64(keep >> 32)] ^= np.uint64(2**63)
+    return words
+
+
+def draws(rng: np.random.Generator, n: int, m: int) -> Array:
+    """Random words, every other one beside a multiple of m, where a quotient that is one off shows; none is refused."""
+    words = random_words(rng, n)
+    beside = words - words % np.uint64(m) + rng.integers(-1, 2, size=n).astype(np.uint64)
+    words = np.where(rng.integers(0, 2, size=n) == 1, beside, words)
+    words[words >> np.uint64(32) == np.uint64(2**32 - 1)] >>= np.uint64(1)
+    return words
 
 
 def field(numbers: Array, width: int, before: int = 1, after: int = 2) -> Array:
@@ -184,6 +202,27 @@ def test_direct_response_lists_every_rejected_word_beyond_its_first_capacity(
     arguments = np.ones(300, dtype=np.uint64), words, 2**63, 4
     _, redo = assert_same_records(instruction_set, "direct_response", *arguments, n=300, out=("u1",))
     assert redo.tolist() == list(range(300 - rejected, 300))
+
+
+# Around the largest modulus of the products of 32 bits, and small and large ones.
+MODULI = [1, 2, 3, 20, 255, 1023, 65536, 10**6, 2**29 + 1, 2**30 - 1, 2**30, 2**30 + 1, 2**31 - 1, 2**32 - 1]
+
+
+@each_set
+@in_turn("modulus", MODULI)
+@in_turn("contiguous", [True, False])
+def test_answers_that_upper_halves_decide_are_the_same(instruction_set: str, modulus: int, contiguous: bool) -> None:
+    rng, n, keep = np.random.default_rng(modulus), 3000, 3 << 61
+    size = modulus + 1
+    values = rng.integers(0, size, size=n, dtype=np.uint64)
+    words = np.stack([coins(rng, n, keep), draws(rng, n, modulus)], axis=1)
+    native._functions.update(BOUND[instruction_set])
+    for width in widths_for(size):
+        blank = np.zeros(n, dtype=f"<u{width}")
+        ours, twin = (blank.copy() if contiguous else field(blank, width) for _ in range(2))
+        assert not len(native.direct_response(values, words, keep, size, ours))
+        assert not len(reference.direct_response(values, words, keep, size, twin))
+        np.testing.assert_array_equal(ours, twin)
 
 
 # --- local_hash and support -------------------------------------------------------------------------------------
@@ -666,6 +705,23 @@ def test_subset_response_is_the_same(
 
 
 @each_set
+@in_turn("size", [2, 5, 16, 64, 65, 130, 1000, 70_000])
+@in_turn("share", [0.0, 0.05, 0.5])
+def test_subsets_that_no_word_refuses_are_the_same(instruction_set: str, size: int, share: float) -> None:
+    rng, keep = np.random.default_rng(size), 3 << 61
+    w = min(max(1, round(share * (size - 1))), 400)
+    n = 20_000 // (size + w) + 5
+    values = rng.integers(0, size, size=n, dtype=np.uint64)
+    words = np.stack([coins(rng, n, keep), *(draws(rng, n, size - 1 - i) for i in range(w))], axis=1)
+    bitmap = ("u1", (-(-size // 8),))
+    (bitmaps,), redo = assert_same_records(
+        instruction_set, "subset_response", values, words, keep, size, n=n, out=(bitmap,), seed=size
+    )
+    assert not len(redo)
+    assert np.bitwise_count(bitmaps).sum(axis=1).tolist() == [w] * n
+
+
+@each_set
 @pytest.mark.parametrize("rejected", [16, 17, 50])
 def test_subset_response_lists_every_rejected_word_beyond_its_first_capacity(
     instruction_set: str, rejected: int
@@ -1038,6 +1094,23 @@ def test_local_hash_response_is_the_direct_response_to_the_hash(
 
 
 @each_set
+@in_turn("size", SIZES)
+@in_turn("functions", [0, 1000])
+def test_hashed_answers_that_upper_halves_decide_are_the_same(instruction_set: str, size: int, functions: int) -> None:
+    rng, n, keep = np.random.default_rng(size), 700, 3 << 61
+    values, seeds = random_words(rng, n), random_words(rng, functions)
+    first = draws(rng, n, functions or 1)
+    words = np.stack([first, coins(rng, n, keep), draws(rng, n, size - 1)], axis=1)
+    for widths in ((8, widths_for(size)[0]), (widths_for(functions or 2**64)[0], 4)):
+        _, redo = assert_same_records(
+            *(instruction_set, "local_hash_response", values, words, seeds, keep, 2**32, size),
+            n=n,
+            out=tuple(f"<u{width}" for width in widths),
+        )
+        assert not len(redo)
+
+
+@each_set
 @in_turn("rejected", [16, 17, 1200])
 @in_turn("column", [0, 2])
 def test_local_hash_response_lists_every_rejected_word_beyond_its_first_capacity(
@@ -1176,10 +1249,16 @@ def test_rows_out_of_range_are_refused_and_the_others_are_added(instruction_set:
     n=st.one_of(lengths, st.sampled_from([1023, 1024, 1025, 3000])).map(lambda n: n + 1),
     width=st.sampled_from([1, 2, 4, 8]),
     columns=st.integers(0, 5),
+    shift=st.sampled_from([0, 16, 32, 60]),
 )
-def test_extremes_of_a_field_are_the_same(instruction_set: str, seed: int, n: int, width: int, columns: int) -> None:
+def test_extremes_of_a_field_are_the_same(
+    instruction_set: str, seed: int, n: int, width: int, columns: int, shift: int
+) -> None:
     rng = np.random.default_rng(seed)
     numbers = rng.integers(0, 2 ** (8 * width), size=(n, columns) if columns else n, dtype=np.uint64)
+    # One block of small numbers, then one with large ones, and the other way round.
+    numbers[rng.integers(2) :: 1 + rng.integers(2)] >>= np.uint64(shift)
+    numbers[: n // 2 * int(rng.integers(2))] >>= np.uint64(min(shift, 8 * width - 1))
     native._functions.update(BOUND[instruction_set])
     for array in (field(numbers, width), numbers.astype(f"<u{width}")):
         found = native.extremes(array)

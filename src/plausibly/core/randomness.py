@@ -28,6 +28,7 @@ from .words import Words, kind_of
 
 _BLOCK = 16
 _ZEROS = memoryview(bytes(1 << 18))
+_WORD = np.dtype("<u8")
 MAX_REPORTS = 1 << 48
 _MAX_ATTEMPTS = 128
 _MOST_CALLS = 1 << 32
@@ -162,6 +163,8 @@ class Draws:
     @cached_property
     def heads(self) -> npt.NDArray[np.uint8]:
         """The head bytes, one row for each report."""
+        if self.chosen is None and self.columns is None:
+            return self.source
         parts = [self._gathered(column) for column in self._columns]
         return parts[0] if len(parts) == 1 else np.hstack(parts)
 
@@ -176,9 +179,8 @@ class Draws:
     @property
     def words(self) -> npt.NDArray[np.uint64]:
         """The random words of reports whose layout is dense throughout, one row each."""
-        aligned = self.heads if self.heads.ctypes.data % 8 == 0 else self.heads.copy()
-        words: npt.NDArray[np.uint64] = aligned.view(np.dtype("<u8"))
-        return words
+        words: npt.NDArray[np.uint64] = self.heads.view(_WORD)
+        return words if words.flags.aligned else words.copy()
 
     def tails(self, reports: npt.NDArray[np.int64], draws: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
         """The random tail words of the given draws of the given reports, which are counted from the first one here."""

@@ -36,7 +36,18 @@ EXPORT const char *plausibly_digest(void) { return PLAUSIBLY_DIGEST; }
 #define TARGET __attribute__((target("avx2,popcnt")))
 #include "c/families.h"
 
-EXPORT const char *plausibly_instruction_set(void) { return has_avx2() ? "avx2" : "baseline"; }
+/* Only by GCC: we have not measured this set with another compiler. */
+#if !defined(__clang__) && __GNUC__ >= 9
+#define LANES 64
+#define SET avx512
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,popcnt,prefer-vector-width=512")))
+#include "c/families.h"
+#define WIDEST (has_avx512() ? "avx512" : "avx2")
+#else
+#define WIDEST "avx2"
+#endif
+
+EXPORT const char *plausibly_instruction_set(void) { return has_avx2() ? WIDEST : "baseline"; }
 #else
 EXPORT const char *plausibly_instruction_set(void) { return "baseline"; }
 #endif

@@ -43,6 +43,10 @@ _NO_ROWS = np.empty(0, dtype=np.int64)
 
 # A word is rejected with probability below 2^-32: only crafted words need more room than this.
 _REDO = 16
+_Few = ctypes.c_int64 * _REDO
+# The usual answer of a response: the same array each time, hence not writable.
+_NO_REPORTS = np.empty(0, dtype=np.int64)
+_NO_REPORTS.flags.writeable = False
 
 
 _REBUILD = "rebuild: pip install -e ."
@@ -105,11 +109,18 @@ def _best_instruction_set(opened: ctypes.CDLL) -> str:
     return name.decode()
 
 
+_NARROWER = {"avx512": "avx2"}
+"""The set of the kernels that a wider set leaves out because they gain nothing from it."""
+
+
 def _bind(opened: ctypes.CDLL, instruction_set: str) -> dict[str, Callable[..., int]]:
-    """C function of each kernel for one instruction set."""
+    """C function of each kernel for one instruction set, or for the next narrower one."""
     functions: dict[str, Callable[..., int]] = {}
     for name, prototype in declared.items():
-        function = opened[f"plausibly_{name}_{instruction_set}"]
+        try:
+            function = opened[f"plausibly_{name}_{instruction_set}"]
+        except AttributeError:
+            function = opened[f"plausibly_{name}_{_NARROWER[instruction_set]}"]
         function.restype, function.argtypes = _types_of(prototype)
         functions[name] = function
     return functions
@@ -145,10 +156,12 @@ _IS_FAST = sys.implementation.name == "cpython" and _fast_address(_SAMPLE) == _s
 _address = _fast_address if _IS_FAST else _slow_address
 
 
+_Array = np.ndarray
+
+
 def _call(name: str, *arguments: npt.NDArray[Any] | ctypes.Array[ctypes.c_int64] | _Record | int) -> int:
     """Call the C function and return its result; arrays are passed by address."""
-    plain = [_address(value) if isinstance(value, np.ndarray) else value for value in arguments]
-    return _functions[name](*plain)
+    return _functions[name](*[_address(value) if isinstance(value, _Array) else value for value in arguments])
 
 
 def _field(array: Field) -> _Record:
@@ -163,8 +176,10 @@ def _wrapping(array: I64) -> U64:
 
 def _respond(name: str, *arguments: npt.NDArray[Any] | _Record | int) -> I64:
     """Run a native response kernel and return the reports to redo; run it again if it had too little room for them."""
-    few = (ctypes.c_int64 * _REDO)()
+    few = _Few()
     needed = _call(name, *arguments, few, _REDO)
+    if needed == 0:
+        return _NO_REPORTS
     _check_memory(needed)
     if needed <= _REDO:
         return np.array(few[:needed], dtype=np.int64)

@@ -95,8 +95,23 @@ static u64 split_of(u64 most) { return byte() % 2 ? (u64)1 << byte() % 20 : 1 + 
 #define CALL(name, ...) plausibly_##name##_baseline(__VA_ARGS__)
 #endif
 
+/* Of a kernel that has vectors of 64 bytes, too. */
+#if defined(__x86_64__) && !defined(_WIN32) && !defined(__clang__)
+#define CALL_WIDEST(name, ...) (wide == 2 ? plausibly_##name##_avx512(__VA_ARGS__) : CALL(name, __VA_ARGS__))
+#else
+#define CALL_WIDEST CALL
+#endif
+
+/* Which vectors to use: 0 baseline, 1 AVX2, 2 AVX-512; often the widest that this machine has. */
+static int any_set(void) {
+    const char *best = plausibly_instruction_set();
+    const int most = !strcmp(best, "avx512") ? 2 : !strcmp(best, "avx2");
+    const int chosen = byte() % 8;
+    return chosen < most ? chosen : most;
+}
+
 static void call(int kernel) {
-    const int wide = strcmp(plausibly_instruction_set(), "baseline") && byte() % 4;
+    const int wide = any_set();
     const i64 redos = between(0, 20);
     i64 *redo = room(8 * redos);
     (void)wide;
@@ -104,42 +119,43 @@ static void call(int kernel) {
     case 0: {
         const i64 n = reports_of(24);
         const u64 size = (u64)between(2, INT64_C(1) << 32), keep = word();
-        CALL(direct_response, numbers(n, 8, size), numbers(2 * n, 8, 0), n, keep, size, field_of(n, 1, any_width(), 0),
-             redo, redos);
+        CALL_WIDEST(direct_response, numbers(n, 8, size), numbers(2 * n, 8, 0), n, keep, size, field_of(n, 1,
+                    any_width(), 0), redo, redos);
         break;
     }
     case 1: {
         const i64 n = reports_of(20);
         const u32 size = (u32)between(2, 1 << 24);
-        CALL(local_hash, numbers(n, 8, 0), numbers(n, 8, 1 << 20), n, split_of(UINT64_MAX), size, room(4 * n));
+        CALL_WIDEST(local_hash, numbers(n, 8, 0), numbers(n, 8, 1 << 20), n, split_of(UINT64_MAX), size, room(4 * n));
         break;
     }
     case 2: {
         const i64 n = reports_of(64), domain = between(0, 3000);
         const u32 size = (u32)between(2, 65536);
         const Field seeds = field_of(n, 1, 8, 0), hashes = field_of(n, 1, any_width(), size);
-        CALL(support_counts, seeds, hashes, n, (u64)domain, split_of(5000), size, numbers(domain, 8, 1));
+        CALL_WIDEST(support_counts, seeds, hashes, n, (u64)domain, split_of(5000), size, numbers(domain, 8, 1));
         break;
     }
     case 3: {
         const i64 n = reports_of(64), k = between(0, 40);
         const u32 size = (u32)between(2, 65536);
         const Field seeds = field_of(n, 1, 8, 0), hashes = field_of(n, 1, any_width(), size);
-        CALL(support_of, seeds, hashes, n, numbers(k, 8, 0), k, split_of(UINT64_MAX), size, numbers(k, 8, 1 << 20));
+        CALL_WIDEST(support_of, seeds, hashes, n, numbers(k, 8, 0), k, split_of(UINT64_MAX), size, numbers(k, 8,
+                    1 << 20));
         break;
     }
     case 4: {
         const i64 k = between(0, 9), domain = between(0, 5000);
         const u32 size = (u32)between(2, 300);
-        CALL(table_support, numbers(k, 8, 0), numbers(k * size, 8, 0), k, size, (u64)domain, split_of(9000),
-             numbers(domain, 8, 1));
+        CALL_WIDEST(table_support, numbers(k, 8, 0), numbers(k * size, 8, 0), k, size, (u64)domain, split_of(9000),
+                    numbers(domain, 8, 1));
         break;
     }
     case 5: {
         const i64 k = between(0, 9), c = between(0, 2000);
         const u32 size = (u32)between(2, 300);
-        CALL(table_support_of, numbers(k, 8, 0), numbers(k * size, 8, 0), k, size, numbers(c, 8, 0), c,
-             split_of(UINT64_MAX), numbers(c, 8, 1));
+        CALL_WIDEST(table_support_of, numbers(k, 8, 0), numbers(k * size, 8, 0), k, size, numbers(c, 8, 0), c,
+                    split_of(UINT64_MAX), numbers(c, 8, 1));
         break;
     }
     case 6: {
@@ -188,8 +204,8 @@ static void call(int kernel) {
     }
     case 12: {
         const i64 size = between(2, 200), w = between(1, size - 1), n = reports_of(16 * w);
-        CALL(subset_response, numbers(n, 8, (u64)size), numbers(n * (w + 1), 8, 0), n, w, word(), (u64)size,
-             field_of(n, (size + 7) / 8, 1, 0), redo, redos);
+        CALL_WIDEST(subset_response, numbers(n, 8, (u64)size), numbers(n * (w + 1), 8, 0), n, w, word(), (u64)size,
+                    field_of(n, (size + 7) / 8, 1, 0), redo, redos);
         break;
     }
     case 13: {
@@ -236,8 +252,8 @@ static void call(int kernel) {
         const i64 n = reports_of(60), functions = between(0, 30);
         const u32 size = (u32)between(2, 1 << 16);
         const Field public_out = field_of(n, 1, any_width(), 0), hashes = field_of(n, 1, any_width(), 0);
-        CALL(local_hash_response, numbers(n, 8, 0), numbers(3 * n, 8, 0), n, numbers(functions, 8, 0), functions,
-             word(), split_of(UINT64_MAX), size, public_out, hashes, redo, redos);
+        CALL_WIDEST(local_hash_response, numbers(n, 8, 0), numbers(3 * n, 8, 0), n, numbers(functions, 8, 0),
+                    functions, word(), split_of(UINT64_MAX), size, public_out, hashes, redo, redos);
         break;
     }
     case 20: {
@@ -254,8 +270,8 @@ static void call(int kernel) {
     case 22: {
         const i64 n = reports_of(24), rows = between(1, 300), size = between(1, 40);
         const Field first = field_of(n, 1, any_width(), (u64)rows), none = {0};
-        CALL(histogram, first, byte() % 2 ? field_of(n, 1, any_width(), (u64)size) : none, n, (u64)size,
-             (u64)(rows * size), numbers(rows * size, 8, 1 << 20));
+        CALL_WIDEST(histogram, first, byte() % 2 ? field_of(n, 1, any_width(), (u64)size) : none, n, (u64)size,
+                    (u64)(rows * size), numbers(rows * size, 8, 1 << 20));
         break;
     }
     case 23: {
@@ -296,7 +312,7 @@ static void call(int kernel) {
     case 25: {
         const i64 columns = between(1, 5), n = reports_of(16 * columns);
         u64 found[2] = {UINT64_MAX, 0};
-        CALL(extremes, field_of(n, columns, any_width(), 0), n, columns, found);
+        CALL_WIDEST(extremes, field_of(n, columns, any_width(), 0), n, columns, found);
         break;
     }
     case 26: {

@@ -62,6 +62,13 @@ INLINE void redo_if(int refused, i64 report, Redo *redo) {
     }
 }
 
+/* Fetch the values of the block after this one. The processor would do so itself in a loop that reads them steadily, but
+ * a response reads those of a block at once and then computes. A hint: beyond the end of an array nothing is read. */
+INLINE void fetch_next(const u64 *values) {
+    const uintptr_t next = (uintptr_t)values + BLOCK * sizeof(u64);
+    for (uintptr_t line = 0; line < BLOCK * sizeof(u64); line += 64) __builtin_prefetch((const void *)(next + line));
+}
+
 INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 
 /* The highest bit of the result tells whether a number exceeds `last` < 2^63: a number that exceeds it by less than
@@ -95,6 +102,51 @@ INLINE u64 below(Below range, u64 word) {
     return word % range.modulus;
 #endif
 }
+
+/* The same for many words at once: vectors multiply 32 bits by 32. With w = h * 2^32 + l, M = H * 2^32 + L and m <= 2^30
+ * let q = h * H + floor(h * L / 2^32) + floor(l * H / 2^32), which is less than 3 below w * M / 2^64. That exceeds
+ * w / m - 1, and so 0 <= w - q * m < 4m <= 2^32: the remainder has 32 bits, the lowest 32 bits of q are enough, and two
+ * conditional subtractions make it exact, for every w. A refused word has the largest h, because 2^64 mod m < 2^32. */
+
+enum { MOST_NARROW = 1 << 30 };
+
+typedef struct {
+    u32 modulus, high, low;
+} Narrow;
+
+/* Half of a word, in memory: the lower half is the first. */
+typedef u32 half __attribute__((may_alias));
+typedef u16 u16_at __attribute__((aligned(1), may_alias));
+
+static Narrow narrow_for(Below range) {
+    return (Narrow){(u32)range.modulus, (u32)(range.reciprocal >> 32), (u32)range.reciprocal};
+}
+
+INLINE u32 below_narrow(Narrow range, u32 low, u32 high) {
+    const u32 quotient = high * range.high + (u32)((u64)high * range.low >> 32) + (u32)((u64)low * range.high >> 32);
+    const u32 rest = low - quotient * range.modulus, less = rest - 2 * range.modulus;
+    const u32 twice = less < rest ? less : rest, once = twice - range.modulus;
+    return once < twice ? once : twice;
+}
+
+/* The same modulus for each number of a block. GCC multiplies 32 bits by 32 only if it loads both: a constant it widens
+ * to 64 bits before the loop. */
+typedef struct {
+    u32 modulus[BLOCK], high[BLOCK], low[BLOCK];
+} Lanes;
+
+static Lanes lanes_for(Below range) {
+    const Narrow narrow = narrow_for(range);
+    Lanes lanes;
+    for (int i = 0; i < BLOCK; i++) {
+        lanes.modulus[i] = narrow.modulus;
+        lanes.high[i] = narrow.high;
+        lanes.low[i] = narrow.low;
+    }
+    return lanes;
+}
+
+INLINE Narrow lane(const Lanes *lanes, i64 i) { return (Narrow){lanes->modulus[i], lanes->high[i], lanes->low[i]}; }
 
 INLINE u64 low_bits(i64 count) { return count >= 64 ? UINT64_MAX : ((u64)1 << count) - 1; }
 

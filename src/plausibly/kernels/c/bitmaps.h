@@ -1,4 +1,4 @@
-/* Reports that are bitmaps: unary encoding (SUE, OUE) and subset selection (SS). */
+/* Reports that are bitmaps: unary encoding (SUE, OUE), and the sums of all bitmaps. */
 
 /* ---- unary_response: OUE and SUE, split words of docs/adr/0004-addressed-streams.md ----------------------------- */
 
@@ -211,62 +211,6 @@ TARGET EXPORT void KERNEL(column_sums)(const u8 *bitmaps, i64 n, i64 size, i64 *
     }
     for (i64 row = rows * together; row < n; row++)
         for (i64 j = 0; j < size; j++) counts[j] += (bitmaps[row * row_bytes + j / 8] >> (j % 8)) & 1;
-}
-
-/* ---- subset_response: SS, a random subset as a bitmap, by a partial Fisher-Yates shuffle ---------------------------
- *
- * One permutation of the other values serves all reports: the changes of a report are undone after it. Slot i is not
- * read after step i, so nothing is written there. */
-
-/* Set the bits of one report's subset and return whether a word was refused. A bitmap of at most 64 bits is `small`: it
- * is built in a register, where its bits do not wait for each other. */
-INLINE TARGET int LOCAL(draw_subset)(u64 value, const u64 *word, i64 w, u64 keep, const Below *range, u32 *others,
-                                     u32 *places, u8 *bitmap, i64 row_bytes, const int small) {
-    u64 refused = 0, bits = 0;
-    for (i64 i = 0; i < w; i++) {
-        const u64 place = (u64)i + below(range[i], word[1 + i]);
-        u64 item = others[place];
-        refused |= word[1 + i] > range[i].last;
-        others[place] = others[i];
-        places[i] = (u32)place;
-        item += item >= value;
-        if (i == w - 1) item = choose(word[0] < keep, value, item);
-        if (small)
-            bits |= (u64)1 << item;
-        else
-            bitmap[item >> 3] |= (u8)(1 << (item & 7));
-    }
-    for (i64 i = 0; i < w; i++) others[places[i]] = places[i];
-    if (small) memcpy(bitmap, &bits, (size_t)row_bytes);
-    return refused != 0;
-}
-
-/* Returns -1 if memory ran out. */
-TARGET EXPORT i64 KERNEL(subset_response)(const u64 *values, const u64 *words, i64 n, i64 w, u64 keep, u64 size,
-                                          Field bitmaps, i64 *reports, i64 room) {
-    const i64 row_bytes = (i64)((size + 7) / 8);
-    Redo redo = {reports, room, 0};
-    Below *range = malloc(sizeof(Below) * (size_t)(w + 1));
-    u32 *others = malloc(sizeof(u32) * (size_t)(size + (u64)w)), *places = others + size;
-    if (!range || !others) {
-        free(range);
-        free(others);
-        return -1;
-    }
-    for (i64 i = 0; i < w; i++) range[i] = below_for(size - 1 - (u64)i);
-    for (u64 other = 0; other + 1 < size; other++) others[other] = (u32)other;
-    for (i64 r = 0; r < n; r++) {
-        const u64 *word = words + r * (w + 1), value = values[r] < size ? values[r] : size - 1;
-        u8 *bitmap = bitmaps.at + r * bitmaps.stride;
-        memset(bitmap, 0, (size_t)row_bytes);
-        const int refused =
-            size <= 64 ? LOCAL(draw_subset)(value, word, w, keep, range, others, places, bitmap, row_bytes, 1)
-                       : LOCAL(draw_subset)(value, word, w, keep, range, others, places, bitmap, row_bytes, 0);
-        redo_if(refused, r, &redo);
-    }
-    free(range);
-    free(others);
-    return redo.count;
 }
 
 /* ---- row_sums: how many items the subset of a report holds ------------------------------------------------------ */

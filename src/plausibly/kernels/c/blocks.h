@@ -42,11 +42,15 @@ static void blocks_for(Blocks *part, const u64 *given) {
 /* Write the oracle's record, and return whether a word was refused. */
 INLINE TARGET u64 LOCAL(respond_block)(Blocks *part, u64 block, const u64 *word, u8 *record) {
     if (part->w) {
-        u64 bits = 0;
-        const int refused = LOCAL(draw_subset)(block, word, (i64)part->w, part->keep, part->ranges, part->order,
-                                               part->order + FEW_BLOCKS, (u8 *)&bits, 8, 1);
+        u64 bits = 0, refused = 0;
+        u32 *places = part->order + FEW_BLOCKS;
+        for (u64 i = 0; i < part->w; i++) {
+            places[i] = (u32)(i + below(part->ranges[i], word[1 + i]));
+            refused |= word[1 + i] > part->ranges[i].last;
+        }
+        LOCAL(shuffle)(block, places, (i64)part->w, word[0] < part->keep, part->order, (u8 *)&bits, 8, 1);
         memcpy(record, &bits, (size_t)((part->size + 7) / 8));
-        return (u64)refused;
+        return refused;
     }
     u64 hash = 0;
     for (u64 j = 0; j < part->t; j++) {

@@ -29,12 +29,23 @@ TARGET EXPORT i64 KERNEL(histogram)(Field first, Field second, i64 n, u64 size, 
 
 /* ---- extremes: the least and the largest number in a field ------------------------------------------------------ */
 
-/* Numbers of 8 bytes. Blocks are long enough for the inner loop to be vectorised. */
+/* Numbers of 8 bytes, at most BUFFER of them. Most are below 2^32: vectors of 32 bits have a minimum and a maximum. */
 INLINE TARGET void LOCAL(extend)(const u64 *values, i64 count, u64 *found) {
-    u64 least = found[0], largest = found[1];
-    for (i64 i = 0; i < count; i++) {
-        least = values[i] < least ? values[i] : least;
-        largest = values[i] > largest ? values[i] : largest;
+    u64 any = 0, least = found[0], largest = found[1];
+    for (i64 i = 0; i < count; i++) any |= values[i];
+    if (any <= UINT32_MAX) {
+        u32 low = UINT32_MAX, high = 0;
+        for (i64 i = 0; i < count; i++) {
+            low = (u32)values[i] < low ? (u32)values[i] : low;
+            high = (u32)values[i] > high ? (u32)values[i] : high;
+        }
+        least = low < least ? low : least;
+        largest = high > largest ? high : largest;
+    } else {
+        for (i64 i = 0; i < count; i++) {
+            least = values[i] < least ? values[i] : least;
+            largest = values[i] > largest ? values[i] : largest;
+        }
     }
     found[0] = least;
     found[1] = largest;
@@ -63,7 +74,9 @@ INLINE TARGET void LOCAL(extend_narrow)(const u8 *at, i64 stride, i64 n, u64 *fo
 TARGET EXPORT void KERNEL(extremes)(Field field, i64 n, i64 columns, u64 *found) {
     u64 block[BUFFER];
     if (columns == 1 && field.stride == 8 && field.width == 8 && (uintptr_t)field.at % 8 == 0) {
-        LOCAL(extend)((const u64 *)(const void *)field.at, n, found);
+        const u64 *values = (const u64 *)(const void *)field.at;
+        for (i64 start = 0; start < n; start += BUFFER)
+            LOCAL(extend)(values + start, smaller(n - start, BUFFER), found);
         return;
     }
     for (i64 j = 0; j < columns; j++) {

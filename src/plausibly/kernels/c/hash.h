@@ -31,3 +31,8 @@ static Split split_for(u64 split) {
 
 INLINE u32 low_of(Split s, u64 value) { return (u32)(s.shift >= 0 ? value & (s.split - 1) : value % s.split); }
 INLINE u32 high_of(Split s, u64 value) { return (u32)(s.shift >= 0 ? value >> s.shift : value / s.split); }
+
+/* At most BLOCK values to hash: the halves of their seeds, and their characters. */
+typedef struct {
+    u32 first[BLOCK], second[BLOCK], low[BLOCK], high[BLOCK];
+} Hashed;

@@ -27,73 +27,66 @@ INLINE TARGET v32 LOCAL(entry_vector)(v32 premixed, v32 first, v32 second, u32 s
     return a * c + ((a * d + b * c + ((b * d) >> 12)) >> 12);
 }
 
-/* Both characters of a value are in adjacent 32-bit lanes, and so are the halves of its seed, which are used in order
- * for one character and swapped for the other: LONGS values are hashed at once. */
-INLINE TARGET void LOCAL(hash_vectors)(const u64 *seeds, const u64 *values, i64 count, int shift, u32 size, u64 *out,
-                                       const int bits) {
-    for (i64 i = 0; i < count; i += LONGS) {
-        const v64 value = *(const v64_at *)(values + i), seed = *(const v64_at *)(seeds + i);
-        const v64 characters = (value & low_bits(shift)) | (value >> shift) << 32;
-        const v64 entries = (v64)LOCAL(entry_vector)(LOCAL(premix_vector)((v32)characters), (v32)seed,
-                                                     (v32)(seed >> 32 | seed << 32), size, bits);
-        const v32 sum = (v32)((entries & UINT32_MAX) + (entries >> 32));
-        *(v64_at *)(out + i) = (v64)(sum - ((v32)(sum >= size) & size)) & UINT32_MAX;
+INLINE TARGET void LOCAL(hash_lanes)(const Hashed *h, i64 count, u32 size, u32 *out, const int bits) {
+    for (i64 i = 0; i < count; i += WORDS) {
+        const v32 first = *(const v32_at *)(h->first + i), second = *(const v32_at *)(h->second + i);
+        const v32 low = LOCAL(premix_vector)(*(const v32_at *)(h->low + i));
+        const v32 high = LOCAL(premix_vector)(*(const v32_at *)(h->high + i));
+        const v32 sum = LOCAL(entry_vector)(low, first, second, size, bits) +
+                        LOCAL(entry_vector)(high, second, first, size, bits);
+        *(v32_at *)(out + i) = sum - ((v32)(sum >= size) & size);
     }
 }
 
-/* Hash at most BLOCK values. */
-TARGET static void LOCAL(hash_block)(const u64 *seeds, const u64 *values, i64 count, Split s, u32 size, u64 *out) {
-    const i64 whole = s.shift >= 0 ? count - count % LONGS : 0;
-    if (size <= 256)
-        LOCAL(hash_vectors)(seeds, values, whole, s.shift, size, out, 8);
-    else if (size <= 1 << 20)
-        LOCAL(hash_vectors)(seeds, values, whole, s.shift, size, out, 16);
-    else
-        LOCAL(hash_vectors)(seeds, values, whole, s.shift, size, out, 32);
-    for (i64 i = whole; i < count; i++) {
-        const u32 first = (u32)seeds[i], second = (u32)(seeds[i] >> 32);
-        const u32 sum = entry(premix(low_of(s, values[i])), first, second, size) +
-                        entry(premix(high_of(s, values[i])), second, first, size);
-        out[i] = sum >= size ? sum - size : sum;
+/* Hash at most BLOCK values; `out` has room for BLOCK. */
+TARGET static void LOCAL(hash_block)(Hashed *h, const u64 *seeds, const u64 *values, i64 count, Split s, u32 size,
+                                     u32 *out) {
+    const half *seed = (const half *)seeds;
+    for (i64 i = 0; i < count; i++) {
+        h->first[i] = seed[2 * i];
+        h->second[i] = seed[2 * i + 1];
     }
+    if (s.shift >= 0)
+        for (i64 i = 0; i < count; i++) {
+            h->low[i] = (u32)(values[i] & (s.split - 1));
+            h->high[i] = (u32)(values[i] >> s.shift);
+        }
+    else
+        for (i64 i = 0; i < count; i++) {
+            h->low[i] = low_of(s, values[i]);
+            h->high[i] = high_of(s, values[i]);
+        }
+    if (size <= 256)
+        LOCAL(hash_lanes)(h, count, size, out, 8);
+    else if (size <= 1 << 20)
+        LOCAL(hash_lanes)(h, count, size, out, 16);
+    else
+        LOCAL(hash_lanes)(h, count, size, out, 32);
 }
 
 TARGET EXPORT void KERNEL(local_hash)(const u64 *seeds, const u64 *values, i64 n, u64 split, u32 size, u32 *out) {
     const Split s = split_for(split);
-    u64 hash[BLOCK];
+    Hashed hashed = {0};
+    u32 hash[BLOCK];
     for (i64 start = 0; start < n; start += BLOCK) {
         const i64 count = smaller(n - start, BLOCK);
-        LOCAL(hash_block)(seeds + start, values + start, count, s, size, hash);
-        for (i64 i = 0; i < count; i++) out[start + i] = (u32)hash[i];
+        LOCAL(hash_block)(&hashed, seeds + start, values + start, count, s, size, hash);
+        memcpy(out + start, hash, sizeof(u32) * (size_t)count);
     }
 }
 
 /* ---- local_hash_response: LH, the direct response to the hash of each value ------------------------------------- */
 
-INLINE TARGET i64 LOCAL(local_hash_response)(const u64 *values, const u64 *words, i64 n, const u64 *seeds, i64 functions,
-                                             u64 keep, Split s, u32 size, Field public_out, Field hash_out, Redo redo,
-                                             const int width) {
-    const Below others = below_for(size - 1), function = below_for(functions ? (u64)functions : 1);
-    u64 public[BLOCK], seed[BLOCK], hash[BLOCK];
-    for (i64 start = 0; start < n; start += BLOCK) {
-        const i64 count = smaller(n - start, BLOCK);
-        const u64 *block = words + 3 * start;
-        u8 *at = hash_out.at + start * hash_out.stride;
-        for (i64 i = 0; i < count; i++) seed[i] = block[3 * i];
-        if (functions) {
-            for (i64 i = 0; i < count; i++) public[i] = below(function, seed[i]);
-            for (i64 i = 0; i < count; i++) seed[i] = seeds[public[i]];
-        }
-        LOCAL(store)(public_out, 0, start, count, functions ? public : seed);
-        LOCAL(hash_block)(seed, values + start, count, s, size, hash);
-        for (i64 i = 0; i < count; i++) {
-            const u64 *w = block + 3 * i, answer = LOCAL(answer)(hash[i], w + 1, keep, others);
-            memcpy(at + i * hash_out.stride, &answer, (size_t)width);
-            /* below(1) refuses nothing. */
-            redo_if((w[0] > function.last) | (w[2] > others.last), start + i, &redo);
-        }
+/* Seeds of 8 bytes and answers in one pass: every pass over new records waits for their memory. */
+INLINE TARGET void LOCAL(store_seeded)(Field seed_out, Field hash_out, i64 first, i64 count, const u64 *seeds,
+                                       const u32 *answers, const int width) {
+    u8 *seed = seed_out.at + first * seed_out.stride, *hash = hash_out.at + first * hash_out.stride;
+    const i64 stride = seed_out.stride;
+#pragma GCC unroll 4
+    for (i64 i = 0; i < count; i++) {
+        memcpy(seed + i * stride, &seeds[i], 8);
+        memcpy(hash + i * stride, &answers[i], (size_t)width);
     }
-    return redo.count;
 }
 
 /* The first word of a report is its seed or, if there are `functions` seeds, chooses one of them. */
@@ -101,17 +94,56 @@ TARGET EXPORT i64 KERNEL(local_hash_response)(const u64 *values, const u64 *word
                                               i64 functions, u64 keep, u64 split, u32 size, Field public_out,
                                               Field hash_out, i64 *reports, i64 room) {
     const Split s = split_for(split);
-    const Redo redo = {reports, room, 0};
-#define RESPONSE(WIDTH)                                                                                            \
-    if (hash_out.width == WIDTH)                                                                                   \
-        return LOCAL(local_hash_response)(values, words, n, seeds, functions, keep, s, size, public_out, hash_out, \
-                                          redo, WIDTH);
-    RESPONSE(1)
-    RESPONSE(2)
-    RESPONSE(4)
-    RESPONSE(8)
-#undef RESPONSE
-    return 0;
+    const Below others = below_for(size - 1), function = below_for(functions ? (u64)functions : 1);
+    const Lanes lanes = lanes_for(others);
+    Redo redo = {reports, room, 0};
+    Hashed hashed = {0};
+    u64 public[BLOCK], seed[BLOCK], coin[BLOCK], draw[BLOCK];
+    u32 upper[BLOCK], low[BLOCK], high[BLOCK], hash[BLOCK], answer[BLOCK];
+    for (i64 start = 0; start < n; start += BLOCK) {
+        const i64 count = smaller(n - start, BLOCK);
+        const u64 *block = words + 3 * start;
+        fetch_next(values + start);
+        for (i64 i = 0; i < count; i++) {
+            public[i] = block[3 * i];
+            coin[i] = block[3 * i + 1];
+            draw[i] = block[3 * i + 2];
+        }
+        int open = 0;
+        if (functions) {
+            for (i64 i = 0; i < count; i++) {
+                open |= public[i] > function.last;
+                public[i] = below(function, public[i]);
+                seed[i] = seeds[public[i]];
+            }
+        }
+        LOCAL(hash_block)(&hashed, functions ? seed : public, values + start, count, s, size, hash);
+        const half *coins = (const half *)coin, *draws = (const half *)draw;
+        for (i64 i = 0; i < count; i++) {
+            upper[i] = coins[2 * i + 1];
+            low[i] = draws[2 * i];
+            high[i] = draws[2 * i + 1];
+        }
+        open |= LOCAL(answers)(hash, upper, low, high, count, keep, &lanes, answer);
+        if (open) {
+            for (i64 i = 0; i < count; i++) {
+                const u64 *w = block + 3 * i;
+                answer[i] = (u32)LOCAL(answer)(hash[i], w + 1, keep, others);
+                /* below(1) refuses nothing. */
+                redo_if((w[0] > function.last) | (w[2] > others.last), start + i, &redo);
+            }
+        }
+        const int seeded = public_out.width == 8 && public_out.stride == hash_out.stride;
+        if (seeded && hash_out.width == 1) {
+            LOCAL(store_seeded)(public_out, hash_out, start, count, public, answer, 1);
+        } else if (seeded && hash_out.width == 2) {
+            LOCAL(store_seeded)(public_out, hash_out, start, count, public, answer, 2);
+        } else {
+            LOCAL(store)(public_out, 0, start, count, public);
+            LOCAL(store_narrow)(hash_out, start, count, answer);
+        }
+    }
+    return redo.count;
 }
 
 /* ---- support_counts: OLH, #{i : h_i(x) = y_i} for every x of the domain, by tabulation -----------------------------

@@ -55,3 +55,26 @@ TARGET static void LOCAL(store)(Field field, i64 column, i64 first, i64 count, c
     if (field.width == 4) LOCAL(store_width)(at, field.stride, count, values, 4);
     if (field.width == 8) LOCAL(store_width)(at, field.stride, count, values, 8);
 }
+
+/* The same of numbers of 32 bits. Contiguous ones are stored as vectors. */
+INLINE TARGET void LOCAL(store_narrow_width)(u8 *at, i64 stride, i64 count, const u32 *values, const int width) {
+    if (width == 1 && stride == 1) {
+        for (i64 i = 0; i < count; i++) at[i] = (u8)values[i];
+    } else if (width == 2 && stride == 2) {
+        for (i64 i = 0; i < count; i++) ((u16_at *)at)[i] = (u16)values[i];
+    } else {
+#pragma GCC unroll 8
+        for (i64 i = 0; i < count; i++) {
+            const u64 number = values[i];
+            memcpy(at + i * stride, &number, (size_t)width);
+        }
+    }
+}
+
+TARGET static void LOCAL(store_narrow)(Field field, i64 first, i64 count, const u32 *values) {
+    u8 *at = field.at + first * field.stride;
+    if (field.width == 1) LOCAL(store_narrow_width)(at, field.stride, count, values, 1);
+    if (field.width == 2) LOCAL(store_narrow_width)(at, field.stride, count, values, 2);
+    if (field.width == 4) LOCAL(store_narrow_width)(at, field.stride, count, values, 4);
+    if (field.width == 8) LOCAL(store_narrow_width)(at, field.stride, count, values, 8);
+}
