@@ -13,12 +13,13 @@ from time import monotonic
 from typing import Any
 
 from plausibly.service import rolling, server
-from plausibly.service.inbox import Batch, Inbox, Outcome
+from plausibly.service.inbox import Batch, Outcome
+from plausibly.service.sqlite_inbox import SqliteInbox
 
 NEVER = 1 << 62
 
 
-def _forget(self: Inbox, arrived: Mapping[str, Sequence[Batch]]) -> dict[str, list[Outcome]]:
+def _forget(self: SqliteInbox, arrived: Mapping[str, Sequence[Batch]]) -> dict[str, list[Outcome]]:
     return {identity: [Outcome.NEW] * len(batches) for identity, batches in arrived.items()}
 
 
@@ -32,7 +33,7 @@ def main() -> None:
     parser.add_argument("--points", type=Path, help="file for the times of all points of rolls")
     given = parser.parse_args()
     if given.no_storage:
-        Inbox.commit = _forget  # type: ignore[method-assign]
+        SqliteInbox.commit = _forget  # type: ignore[method-assign]
     if given.roll_reports == NEVER:
         rolling.ROLL_BYTES = NEVER
 

@@ -23,7 +23,7 @@ FAULTS = {
     "stretched histogram": ("if (__builtin_expect(wrong >> 63, 0)) {", "if (0) {"),
     "signs": ("if (__builtin_expect(row[i] < total, 1))", "if (1)"),
     "unary": ("value < (u64)d ? row[value] : 0", "row[value]"),
-    "subset": ("values[r] < size ? values[r] : size - 1", "values[r]"),
+    "subset": ("given < size ? given : size - 1", "given"),
     "strings": ("i64 end = smaller(ends[first + l], bytes);", "i64 end = ends[first + l];"),
     "ties": ("if (report >= (u64)n || bit / 8 >= (u64)row_bytes) continue;", ""),
     "children": ("if (outside) continue;", ""),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from drawn import thinned
 from plausibly import PlausiblyError
 from plausibly.core.errors import StateError
 from plausibly.service.collections import Collection
-from plausibly.service.inbox import Batch, DamagedInboxError, Inbox, Outcome
+from plausibly.service.inbox import COLUMNS, Batch, DamagedInboxError, Inbox, Outcome, View
 from plausibly.service.sqlite_inbox import SqliteInbox
 from serving import question, records
 from stores import Database, File, Store
@@ -75,6 +77,115 @@ def test_no_key_is_beside_its_reports_and_no_column_holds_a_time(store: Store, i
         *(("pending", name) for name in ("number", "collection", "reports", "crc", "records")),
     }
     assert {kind for _, _, kind in found} in ({"integer", "text", "blob"}, {"bigint", "text", "bytea"})
+
+
+class Asking(SqliteInbox):
+    """An inbox that asks which keys are known, and then adds the others statement by statement."""
+
+    def _insert_new(self, connection: object, account: object, entry: object) -> bool:
+        return False
+
+
+def test_commits_in_one_statement_leave_the_same_as_questions_and_answers(tmp_path: Path) -> None:
+    for seed in range(12):
+        chance = random.Random(seed)
+        quick, slow = SqliteInbox(tmp_path / f"{seed}-quick.db"), Asking(tmp_path / f"{seed}-slow.db")
+        asked = [question(), question("other", cap=chance.randrange(40, 80))]
+        for _ in range(60):
+            changed = random_change(chance, asked)
+            assert outcome_of(changed, quick) == outcome_of(changed, slow), seed
+        contents = [{table: list(view.rows(table)) for table in COLUMNS} for view in views(quick, slow)]
+        assert contents[0] == contents[1]
+        quick.close()
+        slow.close()
+
+
+def random_change(chance: random.Random, asked: list[Collection]) -> Callable[[Inbox], object]:
+    """Something that a collector does with its inbox: mostly a commit, at times with a key that is known."""
+    each = chance.choices(asked, weights=(3, 1))[0]
+    some = {
+        each.id: [batch(each, chance.randrange(400), range(chance.randrange(1, 4))) for _ in range(chance.randrange(4))]
+        for each in chance.sample(asked, chance.choice((1, 1, 1, 2)))
+    }
+
+    def roll(inbox: Inbox) -> None:
+        with inbox.view() as view:
+            account = view.account(each.id)
+            if account is not None and account.waiting:
+                inbox.roll(account, view.last(account), account.waiting)
+
+    others = [
+        lambda inbox: inbox.create(each),
+        roll,
+        lambda inbox: inbox.remove_rolled(each.id, 2),
+        lambda inbox: inbox.close_collection(each.id),
+        lambda inbox: inbox.delete(each.id, number_of(inbox, each)),
+    ]
+    done: Callable[[Inbox], object] = chance.choices(
+        [lambda inbox: inbox.commit(some), *others], weights=(30, 5, 3, 2, 1, 1)
+    )[0]
+    return done
+
+
+def number_of(inbox: Inbox, collection: Collection) -> int:
+    with inbox.view() as view:
+        account = view.account(collection.id)
+        return 0 if account is None else account.number
+
+
+def outcome_of(change: Callable[[Inbox], object], inbox: Inbox) -> object:
+    try:
+        return change(inbox)
+    except StateError as error:
+        return str(error)
+
+
+def views(*inboxes: Inbox) -> Iterator[View]:
+    for inbox in inboxes:
+        with inbox.view() as view:
+            yield view
+
+
+def test_new_batches_are_one_statement_until_the_account_changes(tmp_path: Path) -> None:
+    inbox, asked = SqliteInbox(tmp_path / "inbox.db"), question()
+    inbox.create(asked)
+    statements: list[str] = []
+    inbox._connection.set_trace_callback(lambda said: statements.append(said.split()[0]))
+    begun = []
+    for key in range(1, 6):
+        if key == 4:
+            roll_everything(inbox, asked)
+        statements.clear()
+        assert inbox.commit({asked.id: [batch(asked, key, range(key))]}) == {asked.id: [NEW]}
+        begun.append("BEGIN" in statements)
+    assert begun == [True, False, False, True, False]
+    inbox.close()
+
+
+def test_a_row_with_a_number_that_was_rolled_already_is_never_written(tmp_path: Path) -> None:
+    inbox, asked = SqliteInbox(tmp_path / "inbox.db"), question()
+    inbox.create(asked)
+    for key in range(1, 6):
+        inbox.commit({asked.id: [batch(asked, key, range(key))]})
+    roll_everything(inbox, asked)
+    inbox.commit({asked.id: [batch(asked, 6, range(6))]})
+    with sqlite3.connect(inbox.path) as connection:
+        connection.execute("DELETE FROM pending")
+        connection.execute("UPDATE sqlite_sequence SET seq = 1 WHERE name = 'pending'")
+    assert inbox._last is not None, "the statement would be tried"
+    with pytest.raises(DamagedInboxError, match="the numbers of its rows were changed"):
+        inbox.commit({asked.id: [batch(asked, 7, range(7))]})
+    with closing(sqlite3.connect(inbox.path)) as connection:
+        assert connection.execute("SELECT count(*) FROM pending").fetchone() == (0,)
+        assert connection.execute("SELECT count(*) FROM keys").fetchone() == (6,)
+    inbox.close()
+
+
+def roll_everything(inbox: Inbox, collection: Collection) -> None:
+    with inbox.view() as view:
+        account = view.account(collection.id)
+        assert account is not None
+        inbox.roll(account, view.last(account), account.waiting)
 
 
 def test_the_cap_refuses_whole_batches_and_still_knows_the_old_ones(inbox: Inbox) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from operator import attrgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -97,6 +98,11 @@ class Account:
         return self.received if self.collection.smallest_batch is None else self.filed
 
     @property
+    def room(self) -> int:
+        """Number of reports that may still come."""
+        return (self.collection.cap or 1 << 62) - self.received
+
+    @property
     def end(self) -> int:
         """The collection's state in the inbox: 0 while it is open, then 1 and the number of dropped reports."""
         return int(self.closed) + self.dropped
@@ -106,6 +112,37 @@ class Account:
         """Checksum of the account."""
         numbers = _SEAL.pack(self.number, self.rolled, self.filed, self.received, self.keys, self.end)
         return zlib.crc32(numbers + self.collection.id.encode())
+
+
+@dataclass(frozen=True)
+class Entry:
+    """New batches of a collection as the tables take them: their keys in order, one row, and the account after them."""
+
+    keys: Sequence[bytes]
+    row: tuple[int, bytes, int, int]
+    """The columns of a pending row without its number."""
+    after: Account
+
+
+def entry_of(account: Account, batches: Sequence[Batch]) -> Entry:
+    """The entry of batches under different keys."""
+    ordered = sorted(batches, key=attrgetter("key"))
+    keys = [batch.key for batch in ordered]
+    content = b"".join([batch.records for batch in ordered])
+    count = sum(batch.count for batch in ordered)
+    total = (account.keys + _sum_of(b"".join(keys))) & (1 << 64) - 1
+    return Entry(
+        keys,
+        (account.number, content, _row_crc(account.number, count, content), count),
+        replace(account, received=account.received + count, keys=_signed(total)),
+    )
+
+
+def entry_of_all(account: Account, batches: Sequence[Batch]) -> Entry | None:
+    """The entry of all these batches if the collection has room for them and their keys differ."""
+    count = sum(batch.count for batch in batches)
+    differ = len({batch.key for batch in batches}) == len(batches) > 0
+    return entry_of(account, batches) if differ and count <= account.room and not account.closed else None
 
 
 class Connection(Protocol):
@@ -150,14 +187,12 @@ class Inbox(ABC):
         account = self._found(connection, identity, self._held)
         if account is None or account.closed:
             return [Outcome.UNKNOWN if account is None else Outcome.CLOSED] * len(batches)
-        room = (account.collection.cap or 1 << 62) - account.received
-        added = {batch.key: batch for batch in batches}
-        fits = len(added) == len(batches) and sum(batch.count for batch in batches) <= room
-        if batches and fits and self._insert_new(connection, account.number, sorted(added)):
-            self._insert_reports(connection, account, added)
+        whole = entry_of_all(account, batches)
+        if whole is not None and self._insert_new(connection, account, whole):
             return [Outcome.NEW] * len(batches)
         known = self._known(connection, account.number, [batch.key for batch in batches]) if batches else set()
-        added = {}
+        room = account.room
+        added: dict[bytes, Batch] = {}
         outcomes = []
         for batch in batches:
             if batch.key in known or batch.key in added:
@@ -169,19 +204,14 @@ class Inbox(ABC):
                 room -= batch.count
                 outcomes.append(Outcome.NEW)
         if added:
-            self._insert_keys(connection, account.number, sorted(added))
-            self._insert_reports(connection, account, added)
+            self._insert(connection, account, entry_of(account, list(added.values())))
         return outcomes
 
-    def _insert_reports(self, connection: Connection, account: Account, added: Mapping[bytes, Batch]) -> None:
-        keys = sorted(added)
-        content = b"".join(added[key].records for key in keys)
-        count = sum(batch.count for batch in added.values())
-        row = self._insert_row(connection, (account.number, content, _row_crc(account.number, count, content), count))
-        if row <= account.rolled:
+    def _insert(self, connection: Connection, account: Account, entry: Entry) -> None:
+        self._insert_keys(connection, account.number, entry.keys)
+        if self._insert_row(connection, entry.row) <= account.rolled:
             raise DamagedInboxError(f"{self.name}: the numbers of its rows were changed; restore a backup")
-        total = (account.keys + _sum_of(b"".join(keys))) & (1 << 64) - 1
-        self._write(connection, replace(account, received=account.received + count, keys=_signed(total)))
+        self._write(connection, entry.after)
 
     def roll(self, before: Account, last: int, reports: int) -> None:
         """Count the pending rows up to the last one as rolled, because a report file has them.
@@ -282,8 +312,11 @@ class Inbox(ABC):
     def _known(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> set[bytes]:
         """The keys of these that the database has."""
 
-    def _insert_new(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> bool:
-        """Add sorted keys if the database has none of them; False if it has, or cannot try without a question."""
+    def _insert_new(self, connection: Connection, account: Account, entry: Entry) -> bool:
+        """Add an entry if none of its keys is known and the account is still the same; False if nothing was added.
+
+        A database that cannot try without a question adds nothing.
+        """
         return False
 
     @abstractmethod

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import StateError
 from ..core.operating_system import sync_folder
-from .inbox import COLUMNS, INSERT_ROW, KEY_BYTES, VERSION, Connection, DamagedInboxError, FullError, Inbox, View
+from .inbox import (
+    COLUMNS,
+    INSERT_ROW,
+    KEY_BYTES,
+    VERSION,
+    Account,
+    Batch,
+    Connection,
+    DamagedInboxError,
+    Entry,
+    FullError,
+    Inbox,
+    Outcome,
+    View,
+    entry_of_all,
+)
 
 _APPLICATION = 0x504C4331
 _TABLES = """
@@ -23,12 +38,32 @@ CREATE TABLE pending(number INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGE
     crc INTEGER NOT NULL, records INTEGER NOT NULL);
 CREATE INDEX pending_of ON pending(collection, number);
 """
-_EACH_KEY = f"""
-WITH RECURSIVE
-    at(place) AS (SELECT 1 UNION ALL SELECT place + {KEY_BYTES} FROM at WHERE place + {KEY_BYTES} <= length(?1)),
-    each(key) AS (SELECT substr(?1, place, {KEY_BYTES}) FROM at)
-"""
-"""All keys of a commit from one blob: a statement for each would hand the interpreter's lock over, and back."""
+
+
+def _each_key(blob: str) -> str:
+    # The keys in a blob, as tables of a WITH clause.
+    return f"""
+    at(place) AS (SELECT 1 UNION ALL SELECT place + {KEY_BYTES} FROM at WHERE place + {KEY_BYTES} <= length({blob})),
+    each(key) AS (SELECT substr({blob}, place, {KEY_BYTES}) FROM at)"""
+
+
+_ARRIVAL = """
+CREATE TEMP VIEW arrival AS SELECT 0 AS collection, 0 AS rolled, 0 AS filed, 0 AS received, 0 AS sum, 0 AS closed,
+    0 AS seal, x'' AS keys, x'' AS reports, 0 AS crc, 0 AS records, 0 AS new_received, 0 AS new_sum, 0 AS new_seal;
+CREATE TEMP TRIGGER arrives INSTEAD OF INSERT ON arrival BEGIN
+    SELECT raise(ABORT, 'the account is another') WHERE NOT EXISTS (
+        SELECT 1 FROM collections WHERE number = NEW.collection AND (rolled, filed, received, keys, closed, crc) =
+            (NEW.rolled, NEW.filed, NEW.received, NEW.sum, NEW.closed, NEW.seal));
+    INSERT INTO keys SELECT NEW.collection, key FROM (WITH RECURSIVE {each_key} SELECT key FROM each);
+    INSERT INTO pending(collection, reports, crc, records) VALUES(NEW.collection, NEW.reports, NEW.crc, NEW.records);
+    SELECT raise(ABORT, 'the numbers of rows were changed') WHERE last_insert_rowid() <= NEW.rolled;
+    UPDATE collections SET received = NEW.new_received, keys = NEW.new_sum, crc = NEW.new_seal
+        WHERE number = NEW.collection;
+END;
+""".format(each_key=_each_key("NEW.keys"))
+"""A whole commit as one statement. Python hands the interpreter's lock over, and takes it back, several times for each
+statement, and SQLite keeps no copies of changed pages to undo a statement that is a transaction of its own."""
+_INSERT_ARRIVAL = f"INSERT INTO arrival VALUES({', '.join('?' * 14)})"
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _BUSY = 10.0
 """Seconds to wait for a lock that a tool of the operator holds, such as a backup."""
@@ -48,6 +83,22 @@ class SqliteInbox(Inbox):
             self._prepare()
             self._verify_tables()
             self._verify(self._connection)
+            self._connection.execute("PRAGMA temp_store = MEMORY")
+            self._connection.executescript(_ARRIVAL)
+        self._last: Account | None = None
+
+    def commit(self, arrived: Mapping[str, Sequence[Batch]]) -> dict[str, list[Outcome]]:
+        """Add all batches in one transaction; in one statement if all are new, and for one collection as before."""
+        last = self._last
+        if last is not None and arrived.keys() == {last.collection.id}:
+            batches = arrived[last.collection.id]
+            entry = entry_of_all(last, batches)
+            if entry is not None:
+                self._expect_in_place()
+                with self._explained():
+                    if self._insert_new(self._connection, last, entry):
+                        return {last.collection.id: [Outcome.NEW] * len(batches)}
+        return super().commit(arrived)
 
     def fill(self, view: View) -> None:
         """Copy all rows of another inbox into this empty one."""
@@ -130,19 +181,25 @@ class SqliteInbox(Inbox):
         return int(found.fetchone()[0])
 
     def _known(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> set[bytes]:
-        known = f"{_EACH_KEY} SELECT key FROM each JOIN keys USING(key) WHERE collection = ?2"
+        known = f"WITH RECURSIVE {_each_key('?1')} SELECT key FROM each JOIN keys USING(key) WHERE collection = ?2"
         return {key for (key,) in connection.execute(known, (b"".join(keys), collection))}
 
-    def _insert_new(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> bool:
+    def _insert_new(self, connection: Connection, account: Account, entry: Entry) -> bool:
         # Nearly always all keys are new: an attempt costs less than a question. SQLite undoes a statement that fails.
+        collection, content, crc, records = entry.row
+        before = account.rolled, account.filed, account.received, account.keys, account.end, account.crc
+        after = entry.after.received, entry.after.keys, entry.after.crc
+        values = (collection, *before, b"".join(entry.keys), content, crc, records, *after)
         try:
-            self._insert_keys(connection, collection, keys)
+            connection.execute(_INSERT_ARRIVAL, values)
         except sqlite3.IntegrityError:
             return False
+        self._last = entry.after
         return True
 
     def _insert_keys(self, connection: Connection, collection: int, keys: Sequence[bytes]) -> None:
-        connection.execute(f"{_EACH_KEY} INSERT INTO keys SELECT ?2, key FROM each", (b"".join(keys), collection))
+        inserted = f"WITH RECURSIVE {_each_key('?1')} INSERT INTO keys SELECT ?2, key FROM each"
+        connection.execute(inserted, (b"".join(keys), collection))
 
     def _insert_row(self, connection: Connection, values: tuple[int, bytes, int, int]) -> int:
         return int(connection.execute(INSERT_ROW, values).lastrowid)
