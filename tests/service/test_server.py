@@ -6,6 +6,7 @@ import hashlib
 import http.client
 import io
 import json
+import os
 import random
 import re
 import signal
@@ -15,6 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -96,6 +98,30 @@ def test_reports_count_once_in_batches_and_bare(server: Serving) -> None:
     assert [server.request("POST", f"{where}/{key}", body).status for _ in range(3)] == [201, 200, 200]
     assert [server.request("POST", f"{where}/{name}", batch).status for name in [new_key()] * 2] == [201, 200]
     assert server.request("GET", f"{place(asked)}/estimates", role="read").json["reports"] == 15
+
+
+def test_batches_that_arrive_together_are_one_commit(server: Serving) -> None:
+    asked = question("together")
+    created(server, asked)
+    assert server.send(asked, new_key(), range(1)) == 201
+    before = commits(server)
+    with ExitStack() as stack:
+        connections = [stack.enter_context(closing(http.client.HTTPConnection(HOST, server.port))) for _ in range(50)]
+        for connection in connections:
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+        server.process.send_signal(signal.SIGSTOP)
+        os.waitpid(server.process.pid, os.WUNTRACED)
+        for connection in connections:
+            connection.request("POST", f"{place(asked)}/reports/{new_key()}", records(asked, range(3)))
+        server.process.send_signal(signal.SIGCONT)
+        assert [connection.getresponse().status for connection in connections] == [201] * 50
+    assert commits(server) == before + 1
+
+
+def commits(server: Serving) -> int:
+    (found,) = re.findall(rb"^plausibly_commits_total (\d+)$", server.request("GET", "/metrics").body, re.MULTILINE)
+    return int(found)
 
 
 def test_every_refusal_has_its_status(server: Serving) -> None:

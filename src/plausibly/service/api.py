@@ -99,6 +99,7 @@ class _Api:
     def __init__(self, collector: Collector, behind_proxy: bool) -> None:
         self._collector, self._behind_proxy = collector, behind_proxy
         self._receiving = 0
+        self._waking = False
         self._dashboard = Dashboard(collector, secure=behind_proxy)
 
     @asynccontextmanager
@@ -218,7 +219,19 @@ class _Api:
         ticket: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         if not self._collector.writer.submit(Arrival(collection, bytes.fromhex(key), body, ticket)):
             raise ProblemError(503, "too many reports are waiting; send them again later under the same key", RETRY)
+        self._wake_writer_soon()
         return _replied(await ticket)
+
+    def _wake_writer_soon(self) -> None:
+        # After all requests that the loop reads in this round. Woken by the first of them, the writer would commit a
+        # few at a time, and the two threads would take the interpreter's lock from each other for each.
+        if not self._waking:
+            self._waking = True
+            asyncio.get_running_loop().call_soon(self._wake_writer)
+
+    def _wake_writer(self) -> None:
+        self._waking = False
+        self._collector.writer.wake()
 
     # --- answers -----------------------------------------------------------------------------------------------
 

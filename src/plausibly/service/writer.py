@@ -114,7 +114,7 @@ class Writer:
         return len(self._arrived)
 
     def submit(self, arrival: Arrival) -> bool:
-        """Hand a batch to the writer; False if too many wait already."""
+        """Let a batch wait for the writer, until `wake` or an earlier commit; False if too many wait already."""
         with self._changed:
             full = len(self._arrived) >= self._most_waiting or self._bytes + len(arrival.body) > self._most_bytes
             if full or self._stopping:
@@ -122,8 +122,12 @@ class Writer:
                 return False
             self._arrived.append(arrival)
             self._bytes += len(arrival.body)
-            self._changed.notify()
         return True
+
+    def wake(self) -> None:
+        """Tell the writer that batches wait. Once for many is cheaper: it then commits them together."""
+        with self._changed:
+            self._changed.notify()
 
     def run(self, job: Callable[[], _Result]) -> Future[_Result]:
         """Run a job on the writer's thread, between two commits."""
