@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import http.client
 import io
@@ -157,7 +158,8 @@ def sent_raw(server: Serving, path: str, rest: bytes) -> bytes:
 def test_estimates_come_in_three_formats_with_a_tag(server: Serving) -> None:
     asked = Collection(name="ages", scheme=make("SLIDE", epsilon=1, domain=Ordered(0, 120)), minimum=100, cap=10_000)
     where = created(server, asked)
-    assert server.request("GET", f"{where}/estimates", role="read").status == 409
+    for route in ("estimates", "estimates.csv", "estimates.parquet", "tally"):
+        assert server.request("GET", f"{where}/{route}", role="admin").status == 409, route
     body = encode_reports(asked.scheme, asked.scheme.privatize([30] * 600 + [70] * 400))
     assert server.request("POST", f"{where}/reports/{new_key()}", body).status == 201
     found = server.request(
@@ -185,6 +187,29 @@ def test_estimates_come_in_three_formats_with_a_tag(server: Serving) -> None:
     assert len(plausibly.files.Collected.from_bytes(tally.body).tally) == 2000
     again = server.request("GET", f"{where}/tally", role="admin", headers={"If-None-Match": tally.headers["etag"]})
     assert again.status == 304
+
+
+def test_every_format_states_epsilon_and_what_fake_reports_can_do(server: Serving) -> None:
+    asked = Collection(name="stated", scheme=make("DE", epsilon=1, domain_size=3))
+    where = created(server, asked)
+    assert server.send(asked, new_key(), [0, 1, 2] * 100) == 201
+    influence = asked.scheme.influence()
+    assert influence is not None
+    stated = {
+        "epsilon_per_report": str(asked.scheme.epsilon),
+        "influence_of_one_percent_fakes": {"fakes": 3, "count_moves_at_most": influence * 3},
+    }
+    for query in ("", "?top=2"):
+        found = {
+            suffix: server.request("GET", f"{where}/estimates{suffix}{query}", role="read").body
+            for suffix in ("", ".csv", ".parquet")
+        }
+        metadata = pyarrow.parquet.read_table(io.BytesIO(found[".parquet"])).schema.metadata
+        for facts in (json.loads(found[""]), json.loads(metadata[b"plausibly.estimates"])):
+            assert {name: facts[name] for name in stated} == stated
+        for row in csv.DictReader(io.StringIO(found[".csv"].decode())):
+            assert row["epsilon_per_report"] == str(asked.scheme.epsilon)
+            assert float(row["influence_of_one_percent_fakes"]) == influence * 3
 
 
 def test_questions_that_make_no_sense_are_refused_as_questions(server: Serving) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import exp, isfinite
 from typing import Any, Protocol
@@ -51,7 +51,7 @@ class Answer:
     ``title`` is the heading of pages and charts, and ``unit`` names what is counted, in the plural. ``detectable`` is
     the smallest share of users with which the search finds a string, if it is known. ``asked`` are answers to questions
     about an order; they are shown instead of single items. ``marked``: files for programs say of all items whether they
-    stand out from noise, because somebody may sort them.
+    stand out from noise, because somebody may sort them. ``beside`` are further facts for programs, by name.
     """
 
     estimates: Estimates
@@ -64,6 +64,7 @@ class Answer:
     detectable: float | None = None
     asked: tuple[OrderedAnswer, ...] = ()
     marked: bool = False
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.estimates.variance is not None:
@@ -139,6 +140,7 @@ class Answer:
             "history": list(map(str, made.history)),
             "skipped": [vars(each) for each in self.source.skipped],
             **({"cautions": list(made.cautions)} if made.cautions else {}),
+            **self.beside,
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def _write_csv(answer: Answer, path: Path) -> None:
         return
     columns = answer.columns()
     constant: dict[str, Any] = {"level": answer.level if answer.interval else None, "reports": answer.estimates.n}
-    constant["simulated"] = _YES[answer.source.simulated]
+    constant |= {"simulated": _YES[answer.source.simulated], **answer.beside}
     lists = [_cells(column, len(answer.estimates)) for column in columns.values()]
     with path.open("w", encoding="utf-8", newline="") as file:
         # Texts are quoted because a spreadsheet that splits at semicolons would split them.
@@ -78,15 +78,15 @@ _COLUMNS = ("question", "item", "estimate", "standard_error", "low", "high", "sh
 
 def _write_answers(answer: Answer, path: Path) -> None:
     # All answers about an order in one table. A quantile or a mean is a value of the domain, in its own units.
-    constant = [answer.estimates.n, _YES[answer.source.simulated]]
+    constant = {"reports": answer.estimates.n, "simulated": _YES[answer.source.simulated], **answer.beside}
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerow([*_COLUMNS, "level", "reports", "simulated"])
+        writer.writerow([*_COLUMNS, "level", *constant])
         for asked in answer.asked:
             level = answer.level if asked.has_interval else None
             for row in answer_rows(asked, answer.level):
                 own = {"question": asked.question, "estimate": row.get("value"), **row}
-                writer.writerow([*(safe_cell(own.get(name)) for name in _COLUMNS), level, *constant])
+                writer.writerow([*(safe_cell(own.get(name)) for name in _COLUMNS), level, *constant.values()])
 
 
 def _cells(column: npt.NDArray[Any] | None, count: int) -> list[Any]:

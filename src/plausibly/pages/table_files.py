@@ -29,7 +29,8 @@ def _columns(answer: TableAnswer) -> dict[str, list[Any]]:
     # A column for each attribute, by its name, unless the name is that of a column of numbers.
     numbers, (rows, columns) = answer.numbers(), answer.names()
     named = zip((answer.rows.name, answer.columns.name), (rows, columns), strict=True)
-    return {f"{name} (attribute)" if name in (*numbers, *_CONSTANT) else name: cells for name, cells in named} | numbers
+    taken = {*numbers, *_CONSTANT, *answer.beside}
+    return {f"{name} (attribute)" if name in taken else name: cells for name, cells in named} | numbers
 
 
 _CONSTANT = ("level", "reports", "simulated")
@@ -37,10 +38,10 @@ _CONSTANT = ("level", "reports", "simulated")
 
 def _write_csv(answer: TableAnswer, path: Path) -> None:
     columns = _columns(answer)
-    constant = answer.level, answer.table.n, _YES[answer.source.simulated]
+    constant = answer.level, answer.table.n, _YES[answer.source.simulated], *answer.beside.values()
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerow([*map(safe_cell, columns), *_CONSTANT])
+        writer.writerow([*map(safe_cell, columns), *_CONSTANT, *answer.beside])
         for row in zip(*columns.values(), strict=True):
             writer.writerow([*map(safe_cell, row), *constant])
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -55,7 +55,7 @@ class TableAnswer:
     """A table of two attributes, the tally it comes from, and how to show it.
 
     ``level`` is the confidence level of the intervals. ``title`` is the heading of the page and the chart, and ``unit``
-    names what is counted, in the plural.
+    names what is counted, in the plural. ``beside`` are further facts for programs, by name.
     """
 
     table: CrossTable
@@ -63,6 +63,7 @@ class TableAnswer:
     level: float = 0.95
     title: str | None = None
     unit: str = "users"
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._ends  # noqa: B018  refuses an invalid level
@@ -200,6 +201,7 @@ class TableAnswer:
             else {"statistic": test.statistic, "degrees": test.degrees, "p_value": test.p_value, "text": test.text},
             "skipped": [vars(each) for each in self.source.skipped],
             **({"cautions": list(self.table.cautions)} if self.table.cautions else {}),
+            **self.beside,
         }
 
     def to_dict(self) -> dict[str, Any]:

@@ -38,6 +38,8 @@ _KEPT = 16
 _MOST_FOUND = 1000
 _LEVEL = 0.05
 _FAKES = Fraction(1, 100)
+INFLUENCE = "influence_of_one_percent_fakes"
+"""The name of what fake reports can do, in answers."""
 _ORDERED = ("ranges", "quantiles", "mean")
 QUESTIONS = ("item", "top", *_ORDERED, "level", "postprocess")
 SEARCHES = ("k", "level")
@@ -234,7 +236,7 @@ def facts_beside(scheme: Scheme, n: int) -> dict[str, Any]:
     if influence is not None:
         fakes = max(1, int(n * _FAKES))
         told = {"fakes": fakes, "count_moves_at_most": influence * fakes}
-    return {"epsilon_per_report": str(scheme.epsilon), "influence_of_one_percent_fakes": told}
+    return {"epsilon_per_report": str(scheme.epsilon), INFLUENCE: told}
 
 
 def expect_enough(account: Account) -> None:

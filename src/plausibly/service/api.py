@@ -7,7 +7,9 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -20,7 +22,7 @@ from starlette.types import Scope as Connection
 
 from ..pages.answers import Answer
 from ..pages.tables import TableAnswer
-from .answers import State, facts_beside
+from .answers import INFLUENCE, State, expect_enough, facts_beside
 from .collections import Collection
 from .collector import Collector, summary
 from .dashboard import Dashboard, problem_page
@@ -259,6 +261,7 @@ class _Api:
     async def tally(self, request: Request) -> Response:
         def written() -> Response:
             state = self._collector.answers.state(identity)
+            expect_enough(state.account)
             tag = _tag(identity, state.tag)
             if tag == request.headers.get("if-none-match"):
                 return Response(status_code=304, headers={"ETag": tag})
@@ -360,19 +363,26 @@ def _too_large() -> ProblemError:
 
 
 def _as_json(answer: Answer | TableAnswer, account: Account) -> tuple[bytes, str]:
-    content = answer.to_dict()
-    content |= facts_beside(answer.source.scheme, content["reports"])
-    release = release_of(account)
-    content |= {} if release is None else {"release": release}
+    content = replace(answer, beside=_facts(answer, account)).to_dict()
     return json.dumps(content, ensure_ascii=False, allow_nan=False).encode(), "application/json"
 
 
 def _as_csv(answer: Answer | TableAnswer, account: Account) -> tuple[bytes, str]:
-    return as_file(".csv", answer), "text/csv"
+    told = _facts(answer, account)
+    columns = {"epsilon_per_report": told["epsilon_per_report"], INFLUENCE: None}
+    if told[INFLUENCE] is not None:
+        columns[INFLUENCE] = told[INFLUENCE]["count_moves_at_most"]
+    return as_file(".csv", replace(answer, beside=columns)), "text/csv"
 
 
 def _as_parquet(answer: Answer | TableAnswer, account: Account) -> tuple[bytes, str]:
-    return as_file(".parquet", answer), "application/vnd.apache.parquet"
+    return as_file(".parquet", replace(answer, beside=_facts(answer, account))), "application/vnd.apache.parquet"
+
+
+def _facts(answer: Answer | TableAnswer, account: Account) -> dict[str, Any]:
+    made = answer.table if isinstance(answer, TableAnswer) else answer.estimates
+    release = release_of(account)
+    return facts_beside(answer.source.scheme, made.n) | ({} if release is None else {"release": release})
 
 
 def _tag(identity: str, tag: str) -> str:

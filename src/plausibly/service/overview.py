@@ -24,7 +24,7 @@ from ..pages.table_page import table_plates
 from ..pages.tables import TableAnswer
 from ..planner.description import Description
 from ..search.base import Search
-from .answers import Answers, State, expect_enough, facts_beside
+from .answers import INFLUENCE, Answers, State, expect_enough, facts_beside
 
 FOUND = 20
 """Number of strings that a search is asked for."""
@@ -234,7 +234,7 @@ def words_about(scheme: Scheme, n: int) -> list[tuple[str, str]]:
 
 def influence_of_fakes(scheme: Scheme, n: int) -> str:
     """What fake reports can do to the estimates from n reports, in one sentence."""
-    told = facts_beside(scheme, n)["influence_of_one_percent_fakes"]
+    told = facts_beside(scheme, n)[INFLUENCE]
     if told is not None:
         moves = f"a count moves by at most {ceil(told['count_moves_at_most']):,} users"
         if n < 100:

@@ -166,7 +166,7 @@ OPERATIONS = (
     ),
     Operation(
         *("GET", f"{_ID}/tally", "tally", Scope.ADMIN, "The tally file of all reports, or of complete batches."),
-        *((200, 304, 401, 403, 404, 503), _BYTES),
+        *((200, 304, 401, 403, 404, 409, 503), _BYTES),
     ),
     Operation(
         *("POST", f"{_ID}/close", "close", Scope.ADMIN, "Accept no more reports."), (200, 401, 403, 404, 503, 507)
