@@ -179,7 +179,8 @@ table survey.tally --rows age --columns theme --level 2               | --level:
 table survey.tally --rows age --columns theme --out x.xlsx            | unknown suffix '.xlsx'; valid:
 table no-records.tally --rows age                                     | add some with plausibly collect
 table a.tally --rows age                                              | use plausibly estimate a.tally
-table smp.tally --rows age --columns theme                            | Collect with CLIQUE, each user reporting
+table smp.tally --rows age --columns theme                            | each user reporting 2 attributes (cliques=2)
+table sets.tally --rows theme --columns plan                          | CLIQUE and a set of these attributes (cliques)
 estimate survey.tally                                                 | plausibly table survey.tally --rows NAME
 estimate survey.tally --quantiles .5                                  | plausibly table survey.tally --rows NAME
 search survey.tally                                                   | plausibly table survey.tally --rows NAME
@@ -430,6 +431,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sketch = make("CM", oracle=make("DE", epsilon=2, domain_size=8), rows=2, domain=plausibly.Keys())
     key = Key(b"0123456789abcdef")
     records = plausibly.Table({"theme": ["dark", "light"], "age": Ordered(0, 9)})
+    three = plausibly.Table({"theme": ["dark", "light"], "age": Ordered(0, 9), "plan": 2})
     survey = make("CLIQUE", epsilon=1, domain=records)
     documents = {"scheme": scheme, "other": other, "search": search, "survey": survey}
     for name, each in documents.items():
@@ -464,6 +466,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("survey", survey, [("dark", 5), (None, 9)]),
         ("no-records", survey, []),
         ("smp", make("SMP", epsilon=1, domain=records), [("dark", 5)]),
+        ("sets", make("CLIQUE", epsilon=1, domain=three, cliques=[[0, 1], [1, 2]]), [("dark", 5, 1)]),
         ("short", plausibly.TRELLIS(2, domain=Strings("ab", 3), users=1000), ["ab", "ba"]),
     ):
         tally = each.accumulator()
