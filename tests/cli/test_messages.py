@@ -168,6 +168,7 @@ privatize survey.csv --separator ; --column age --scheme scheme.json --out new.p
 privatize survey.csv --columns site,day --scheme scheme.json --out new.parquet | pass --column NAME
 privatize survey.csv --scheme survey.json --out new.parquet           | line 3: 'theme': expected one of the 2 labels
 privatize a.txt --scheme survey.json --out new.parquet                | pass --format csv if there are some
+privatize survey.csv --scheme nested.json --out new.parquet           | plausibly plan … --attribute ITEM=no,yes
 table survey.tally                                                    | the attributes are theme, age
 table reports.parquet --rows age                                      | plausibly collect reports.parquet --out answers
 table survey.tally --rows Theme                                       | --rows: unknown attribute 'Theme'; did you mean
@@ -418,6 +419,8 @@ compare OLH:hashes=3                                                  | unknown 
 reproduce nothing.py                                                  | nothing.py
 """
 
+LABELS = '{"labels":["dark","light"],"other":false,"type":"labels"}'
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -485,6 +488,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "a.txt": "a\nb\n",
         "q.txt": "theme=dark,light\nage=range:0..9\n",
         "survey.csv": "age,theme\n5,dark\n7,blue\n",
+        "nested.json": survey.to_json().replace(LABELS, '{"items":["x","y"],"other":true,"type":"choices"}'),
         "ages.json": make("DE", epsilon=1, domain=Ordered(0, 9)).to_json(),
         "ages.csv": "age\n5\nx\n",
         "infinite.csv": "age\n5\ninf\n",
