@@ -109,12 +109,16 @@ def test_wrong_records_are_refused_by_position_and_attribute_and_never_by_value(
     assert "Secret" not in str(refused.value)
 
 
-@in_turn("kind", ["pandas", "polars", "pyarrow", "numpy", "duckdb"])
+OTHERS = ["pandas", "pandas with odd names", "polars", "pyarrow", "numpy", "duckdb"]
+
+
+@in_turn("kind", OTHERS)
 def test_the_fix_for_a_column_too_many_is_a_selection_that_works(kind: str) -> None:
     own = {"browser": ["Chrome", "Firefox"], "age": [1, 2], "plan": [0, 2]}
     frame = pandas.DataFrame({**own, "user": [1, 2]})
     items: Any = {
         "pandas": lambda: frame,
+        "pandas with odd names": lambda: frame.assign(select=0, project=0, collect=0, to_arrow_table=0),
         "polars": lambda: polars.from_pandas(frame),
         "pyarrow": lambda: pyarrow.Table.from_pandas(frame),
         "numpy": lambda: frame.to_records(index=False),

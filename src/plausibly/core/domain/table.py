@@ -330,10 +330,15 @@ def _selection(items: object, names: Sequence[str]) -> str:
     if isinstance(items, Mapping):
         return ""
     listed = json.dumps(list(names), ensure_ascii=False)
-    typed = f"items.select({listed})" if hasattr(items, "select") else f"items[{listed}]"
-    if hasattr(items, "project"):  # a relation of DuckDB
+    typed = f"items.select({listed})" if _can(items, "select") else f"items[{listed}]"
+    if _can(items, "project"):  # a relation of DuckDB
         typed = f"items.select({listed[1:-1]})"
     return Words(" with ", Setting("columns", ",".join(names), python=typed))
+
+
+def _can(items: object, method: str) -> bool:
+    # A frame of pandas has its columns as attributes, which may have any name.
+    return callable(getattr(items, method, None))
 
 
 def _columns_by_name(items: Any) -> tuple[list[Any], Any] | None:
@@ -345,9 +350,9 @@ def _columns_by_name(items: Any) -> tuple[list[Any], Any] | None:
     if isinstance(items, np.ndarray):
         return (list(items.dtype.names), items.__getitem__) if items.dtype.names else None
     for name in ("to_arrow_table", "fetch_arrow_table"):  # a relation of DuckDB; older ones have the second only
-        if hasattr(items, name):
+        if _can(items, name):
             items = getattr(items, name)()
-    if callable(getattr(items, "collect", None)):  # a query of Polars or Spark
+    if _can(items, "collect"):  # a query of Polars or Spark
         raise DomainError(Words("items: expected a table in memory, got ", kind_of(items), "; collect it first"))
     names = getattr(items, "column_names", None) or getattr(items, "columns", None)
     return None if names is None else (list(names), items.__getitem__)
