@@ -14,13 +14,16 @@ from urllib.parse import urlencode
 import numpy as np
 
 import plausibly
-from plausibly import Keys, Labels, Ordered, SeededRandom, Strings, Table, encode_reports, make
+from plausibly import Choices, Keys, Labels, Ordered, SeededRandom, Strings, Table, encode_reports, make
 from plausibly.service.collections import Collection
 from serving import Answer, Serving, new_key, place, serving
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 LABELS = ["fern", "moss", "<b>oak</b>", "שלום", "rose"]
 AGES = Ordered.bins([0, 18, 30, 50, 70, 120], unit="years")
+APPS = Choices(["Maps", "<u>Mail</u>", "Chess"], other=True)
+OWNED = [["Maps", "<u>Mail</u>"], ["Maps"], [], ["Chess", "Sudoku"], ["<u>Mail</u>", "Maps"]]
+"""Half of those with Maps have mail as well, and nobody else has; a fifth has chess, and other apps, too."""
 SHARES = [0.5, 0.25, 0.15, 0.06, 0.04]
 
 
@@ -65,6 +68,8 @@ def kinds() -> dict[str, tuple[Collection, list[Any]]]:
         "many": (_collection("codes", make("HR", epsilon=2, domain_size=4000)), [7] * 9000 + list(range(1000))),
         "table": (_collection("habits", make("CLIQUE", epsilon=2, domain=survey)), habits),
         "single attributes": (_collection("answers", make("SMP", epsilon=2, domain=survey)), habits[:4000]),
+        "choices": (_collection("apps", make("CLIQUE", epsilon=2, domain=APPS)), OWNED * 4000),
+        "single choices": (_collection("apps, one by one", make("SMP", epsilon=2, domain=APPS)), OWNED * 400),
         "below the minimum": (_collection("few", plants, minimum=1000), ["fern"] * 350),
         "empty": (_collection("empty", plants, opens=NOW + timedelta(days=3)), []),
         "closed": (_collection("last year", plants, series="plants", slot=1), ["fern"] * 900),

@@ -168,6 +168,7 @@ privatize survey.csv --separator ; --column age --scheme scheme.json --out new.p
 privatize survey.csv --columns site,day --scheme scheme.json --out new.parquet | pass --column NAME
 privatize survey.csv --scheme survey.json --out new.parquet           | line 3: 'theme': expected one of the 2 labels
 privatize a.txt --scheme survey.json --out new.parquet                | pass --format csv if there are some
+privatize survey.csv --scheme nested.json --out new.parquet           | plausibly plan … --attribute ITEM=no,yes
 table survey.tally                                                    | the attributes are theme, age
 table reports.parquet --rows age                                      | plausibly collect reports.parquet --out answers
 table survey.tally --rows Theme                                       | --rows: unknown attribute 'Theme'; did you mean
@@ -179,7 +180,8 @@ table survey.tally --rows age --columns theme --level 2               | --level:
 table survey.tally --rows age --columns theme --out x.xlsx            | unknown suffix '.xlsx'; valid:
 table no-records.tally --rows age                                     | add some with plausibly collect
 table a.tally --rows age                                              | use plausibly estimate a.tally
-table smp.tally --rows age --columns theme                            | Collect with CLIQUE, each user reporting
+table smp.tally --rows age --columns theme                            | each user reporting 2 attributes (cliques=2)
+table sets.tally --rows theme --columns plan                          | CLIQUE and a set of these attributes (cliques)
 estimate survey.tally                                                 | plausibly table survey.tally --rows NAME
 estimate survey.tally --quantiles .5                                  | plausibly table survey.tally --rows NAME
 search survey.tally                                                   | plausibly table survey.tally --rows NAME
@@ -417,6 +419,8 @@ compare OLH:hashes=3                                                  | unknown 
 reproduce nothing.py                                                  | nothing.py
 """
 
+LABELS = '{"labels":["dark","light"],"other":false,"type":"labels"}'
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -430,6 +434,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     sketch = make("CM", oracle=make("DE", epsilon=2, domain_size=8), rows=2, domain=plausibly.Keys())
     key = Key(b"0123456789abcdef")
     records = plausibly.Table({"theme": ["dark", "light"], "age": Ordered(0, 9)})
+    three = plausibly.Table({"theme": ["dark", "light"], "age": Ordered(0, 9), "plan": 2})
     survey = make("CLIQUE", epsilon=1, domain=records)
     documents = {"scheme": scheme, "other": other, "search": search, "survey": survey}
     for name, each in documents.items():
@@ -464,6 +469,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("survey", survey, [("dark", 5), (None, 9)]),
         ("no-records", survey, []),
         ("smp", make("SMP", epsilon=1, domain=records), [("dark", 5)]),
+        ("sets", make("CLIQUE", epsilon=1, domain=three, cliques=[[0, 1], [1, 2]]), [("dark", 5, 1)]),
         ("short", plausibly.TRELLIS(2, domain=Strings("ab", 3), users=1000), ["ab", "ba"]),
     ):
         tally = each.accumulator()
@@ -482,6 +488,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "a.txt": "a\nb\n",
         "q.txt": "theme=dark,light\nage=range:0..9\n",
         "survey.csv": "age,theme\n5,dark\n7,blue\n",
+        "nested.json": survey.to_json().replace(LABELS, '{"items":["x","y"],"other":true,"type":"choices"}'),
         "ages.json": make("DE", epsilon=1, domain=Ordered(0, 9)).to_json(),
         "ages.csv": "age\n5\nx\n",
         "infinite.csv": "age\n5\ninf\n",

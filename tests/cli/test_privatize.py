@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from cases import case, in_turn
 from files.malformed import MALFORMED, SECRET, shows_a_secret
-from plausibly import TRELLIS, Keys, Ordered, SeededRandom, Strings, make
+from plausibly import TRELLIS, Keys, Ordered, SeededRandom, Strings, Table, make
 from plausibly.cli import app
 from plausibly.core.scheme import Scheme
 from plausibly.files import ReportFile
@@ -322,6 +322,35 @@ def test_glued_columns_fit_a_domain_of_pairs(tmp_path: Path, monkeypatch: pytest
         assert (bool(code), told in message) == (True, True), message
         assert not shows_a_secret(message)
     assert not Path("no.parquet").exists()
+
+
+@in_turn(
+    ("header", "columns"),
+    [
+        ("theme,user,browser,age", "browser,theme,age"),  # as in the help and the guide
+        ("Q2,user,browser,age", "browser,theme=Q2,age"),
+        ("Q2,user,Q1,Q3", "age=Q3,browser=Q1,theme=Q2"),
+        ("browser,user,age,theme", "browser=age,theme=browser,age=theme"),  # names that belong to other attributes
+    ],
+)
+def test_columns_of_a_file_are_the_attributes_of_a_record(
+    header: str, columns: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    domain = Table({"browser": ["Firefox", "Chrome"], "theme": ["dark", "light"], "age": Ordered(0, 120)})
+    survey = make("CLIQUE", epsilon=1, domain=domain)
+    people = [("Firefox", "dark", 35), ("Chrome", None, 24), ("Chrome", "light", None), (None, "light", 61)] * 50
+    rows = [[theme or "", "u", browser or "", "" if age is None else str(age)] for browser, theme, age in people]
+    text = "".join(f"{','.join(row)}\n" for row in rows)
+    (tmp_path / "survey.csv").write_text(f"{header}\n{text}")
+    words = ["--scheme", saved(tmp_path, survey), "--seed", 3]
+    code, shown, _ = run("survey.csv", "--columns", columns, *words, "--out", tmp_path / f"{columns}.parquet")
+    assert (code, "200 of survey.csv" in shown) == (0, True), shown
+    # The same seed: every report is that of the record which the library makes from these values.
+    reports = reports_in(tmp_path / f"{columns}.parquet")
+    assert (reports == survey.privatize(people, SeededRandom(3))).all()
+    swapped = [(browser, {"dark": "light", "light": "dark"}.get(theme or ""), age) for browser, theme, age in people]
+    assert (reports != survey.privatize(swapped, SeededRandom(3))).any()
 
 
 def test_a_dry_run_counts_all_bad_rows_by_reason_and_writes_nothing(

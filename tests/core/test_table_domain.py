@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas
 import polars
@@ -12,7 +13,9 @@ import pyarrow
 import pytest
 
 from cases import in_turn
-from plausibly import DomainError, Keys, Labels, Ordered, ParameterError, Strings, Table, device, make
+from plausibly import Choices, DomainError, Keys, Labels, Ordered, ParameterError, Strings, Table, device, make
+from plausibly.cli.options.privatize import PrivatizeOptions
+from plausibly.cli.spelling import spelled
 from plausibly.core.domain import domain_from_dict
 
 SURVEY = Table({"browser": ["Firefox", "Chrome"], "age": Ordered(0, 9), "plan": 3})
@@ -78,9 +81,13 @@ def test_parsing_takes_values_with_commas_between_them() -> None:
     ("records", "expected"),
     [
         ([NAMED[0], {"browser": "Chrome", "age": 1}], "item 1: expected a value for the attribute 'plan'.*pass None"),
-        ([{**NAMED[0], "brwser": 1}], "item 0: unknown attribute 'brwser'; did you mean 'browser'"),
-        ({**COLUMNS, "plam": [1, 2, 3]}, "items: unknown attribute 'plam'; did you mean 'plan'"),
+        ([{"brwser": "Chrome", "age": 1, "plan": 1}], r"item 0: unknown attribute 'brwser'; did you mean 'browser'\?$"),
+        ({"browser": ["Chrome"], "age": [1], "plam": [1]}, r"items: unknown attribute 'plam'; did you mean 'plan'\?$"),
         ({"browser": ["Chrome"], "age": [1]}, "items: expected a value for the attribute 'plan'"),
+        ([{**NAMED[0], "user": 1}], "item 0: unknown attribute 'user'; leave it out$"),
+        ({**COLUMNS, "user": [1, 2, 3]}, "items: unknown attribute 'user'; leave it out$"),
+        ({**COLUMNS, "brwser": [1, 2, 3]}, "items: unknown attribute 'brwser'; leave it out$"),
+        ({"browser": ["Chrome"], "age": [1], "user": [1]}, "items: expected a value for the attribute 'plan'"),
         ([RECORDS[0], ("Chrome", 1)], "item 1: expected 3 values, one for each attribute .*None.* got 2"),
         ([RECORDS[0], 5], "item 1: expected a dictionary, or a tuple of 3 values, got int"),
         ([RECORDS[0], ("Secret", 1, 1)], "item 1: 'browser': expected one of the 2 labels.* got a value outside"),
@@ -102,12 +109,42 @@ def test_wrong_records_are_refused_by_position_and_attribute_and_never_by_value(
     assert "Secret" not in str(refused.value)
 
 
+OTHERS = ["pandas", "pandas with odd names", "polars", "pyarrow", "numpy", "duckdb"]
+
+
+@in_turn("kind", OTHERS)
+def test_the_fix_for_a_column_too_many_is_a_selection_that_works(kind: str) -> None:
+    own = {"browser": ["Chrome", "Firefox"], "age": [1, 2], "plan": [0, 2]}
+    frame = pandas.DataFrame({**own, "user": [1, 2]})
+    items: Any = {
+        "pandas": lambda: frame,
+        "pandas with odd names": lambda: frame.assign(select=0, project=0, collect=0, to_arrow_table=0),
+        "polars": lambda: polars.from_pandas(frame),
+        "pyarrow": lambda: pyarrow.Table.from_pandas(frame),
+        "numpy": lambda: frame.to_records(index=False),
+        "duckdb": lambda: duckdb.from_df(frame),
+    }[kind]()
+    with pytest.raises(DomainError) as refused:
+        SURVEY.encode(items)
+    told, typed = str(refused.value).split(" with ")
+    assert told == "items: unknown attribute 'user'; leave it out"
+    selected = eval(typed, {"items": items})
+    assert SURVEY.encode(selected).tolist() == SURVEY.encode(own).tolist()
+    assert spelled(refused.value.words, PrivatizeOptions(sources=[], scheme="")).endswith(
+        "leave it out with --columns browser,age,plan"
+    )
+
+
 @in_turn(
     ("attributes", "expected"),
     [
         ([("a", 2), ("a", 3)], "expected distinct names, got 'a' more than once"),
         ({"a": 2}, "number of attributes: expected 2 to 64, got 1"),
         ({"a": 2, "b": Keys()}, "expected items that can be listed for 'b'.* got Keys"),
+        (
+            {"a": 2, "b": Choices(["x", "y"])},
+            r"'b', such as labels, got Choices; add each item as a yes/no attribute: \"ITEM\": \[\"no\", \"yes\"\]$",
+        ),
         ({"a": 2, "b": Strings("ab", 3)}, "expected items that can be listed for 'b'.* got Strings"),
         ({"a": 2, "b": ["x"]}, "attributes: 'b': domain: number of labels: expected 2 to .* got 1"),
         ({"a": 2, "b": None}, "attributes: 'b': domain: expected a number of items, .* got NoneType"),

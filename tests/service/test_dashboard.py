@@ -114,6 +114,17 @@ SAYS = {
         "approximate",
     ),
     "single attributes": ("SMP knows one attribute at a time", "Each attribute", "missing"),
+    "choices": (
+        "Most common: Maps",
+        "Maps and <u>Mail</u>",
+        "Related",
+        "Which two items together?",
+        "Every item",
+        "Items 1 to 3 of 3",
+        "Download all estimates",
+        "Download the table of both items",
+    ),
+    "single choices": ("Most common: Maps", "Every item", "Items 1 to 3 of 3"),
     "below the minimum": ("Not yet", "650 more reports", "are needed before there is an answer"),
     "empty": ("Not yet", "No reports yet", "Opens on"),
     "closed": ("closed", "Accepts no more reports", "Most common: fern"),
@@ -183,6 +194,29 @@ def test_two_attributes_are_chosen_in_a_form_and_their_table_is_that_of_the_api(
     assert made.kinds["table"].id not in chosen
     compared = read(analyst, f"/changes?before={made.kinds['table'].id}&after={made.kinds['single attributes'].id}")
     assert "expected two collections that count items" in compared.text.lower()
+
+
+def test_all_items_of_choices_are_one_table_and_not_one_of_yes_and_no_for_each(made: Filled) -> None:
+    analyst, where, server = made.analyst(), made.path("choices"), made.server
+    page = read(analyst, where)
+    assert "Each attribute" not in page.text
+    rows = server.request("GET", f"/v1{where}/table", role="read").json["estimates"]
+    for row in rows:
+        assert f"{row['estimate']:z,.0f}" in page.text
+    assert [given["value"] for given in page.all("option")] == [row["item"] for row in rows] * 2
+    downloads = [given["href"].removeprefix("/dashboard") for given in page.all("a") if "download" in given]
+    pair = "rows=Maps&columns=%3Cu%3EMail%3C%2Fu%3E"
+    for address, route in zip(downloads, ("table.csv", "", f"table.csv?{pair}", ""), strict=True):
+        assert analyst.get(address).status == 200
+        if route:
+            assert analyst.get(address).body == server.request("GET", f"/v1{where}/{route}", role="read").body
+    other = read(analyst, f"{where}?rows=Chess&columns=other")
+    assert "Chess and other" in other.text
+    assert "Items 1 to 3 of 3" in other.text
+    assert "Choose two different items." in read(analyst, f"{where}?rows=Chess&columns=Chess").text
+    alone = read(analyst, made.path("single choices"))
+    assert not alone.all("select")
+    assert "Items 1 to 1 of 1" in read(analyst, f"{where}?find=chess").text
 
 
 def server_table(made: Filled, query: str) -> list[dict[str, Any]]:

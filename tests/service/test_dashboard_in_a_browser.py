@@ -63,7 +63,7 @@ def pages(made: Filled) -> dict[str, str]:
 
 SHAPES = (
     *("list", "comparison", "sign-in", "items", "found", "oracle", "search", "ordered", "mean", "below the minimum"),
-    *("table", "crossed"),
+    *("table", "crossed", "choices"),
 )
 """Pages that differ in more than their numbers."""
 COLOURS = ("list", "comparison", "sign-in", "found", "oracle", "ordered", "table")

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import browsing
 import plausibly
-from plausibly import Labels, Ordered, SeededRandom, Table, encode_reports, make
+from plausibly import Choices, Labels, Ordered, SeededRandom, Table, encode_reports, make
 from plausibly.cli import app
 from plausibly.client import Collector, Outcome
 from plausibly.core.accumulator import Accumulator
@@ -38,6 +38,8 @@ SURVEY = Table(
     }
 )
 """One attribute is named like a column of numbers."""
+APPS = Choices(["Maps", "Mail", "Chess"], other=True)
+OWNED: list[list[str]] = [["Maps", "Mail"], ["Maps"], [], ["Chess", "Sudoku"], ["Mail", "Maps"]]
 PEOPLE = [
     {"browser": ("Firefox", "Chrome")[i % 2], "theme": (None, "dark", "light")[i % 3], "age": 18 + i % 60, "low": i % 3}
     for i in range(6000)
@@ -190,8 +192,43 @@ def test_a_large_table_is_answered_without_what_would_take_long(server: Serving)
     assert [cell["share_of_row"] for cell in found["cells"]] == [None if isnan(share) else share for share in own]
 
 
+def test_a_table_of_choices_without_rows_counts_all_items(server: Serving) -> None:
+    where, tally = filled(server, "apps", make("CLIQUE", epsilon=2, domain=APPS), OWNED * 300)
+    made = tally.table()
+    found = server.request("GET", f"{where}/table?level=0.9", role="read").json
+    assert [(row["item"], row["estimate"]) for row in found["estimates"]] == [
+        *zip(made.items.tolist(), made.values.tolist(), strict=True)
+    ]
+    assert [row["low"] for row in found["estimates"]] == made.interval(0.9)[0].tolist()
+    assert [row["significant"] for row in found["estimates"]] == made.stands_out.tolist()
+    assert (found["kind"], found["complete"], found["reports"]) == ("estimates", False, 1500)
+    text = server.request("GET", f"{where}/table.csv", role="read").body.decode()
+    assert [float(row["estimate"]) for row in csv.DictReader(io.StringIO(text))] == made.values.tolist()
+    read = pyarrow.parquet.read_table(io.BytesIO(server.request("GET", f"{where}/table.parquet", role="read").body))
+    assert read.column("estimate").to_pylist() == made.values.tolist()
+    one = server.request("GET", f"{where}/table?rows=Maps", role="read").json["estimates"]
+    assert [row["estimate"] for row in one] == tally.table("Maps").values.tolist()
+    both = server.request("GET", f"{where}/table?rows=Maps&columns=Mail", role="read").json["cells"]
+    assert [cell["estimate"] for cell in both] == tally.table("Maps", "Mail").values.tolist()
+    for query, told in (
+        ("columns=Maps", "rows: expected the name of an attribute"),
+        ("mean=1", "expected all items of a domain that has an order"),
+        ("rows=Map", "did you mean 'Maps'?"),
+    ):
+        refused = server.request("GET", f"{where}/table?{query}", role="read")
+        assert (refused.status, told in refused.json["detail"]) == (400, True), refused.json
+    refused = server.request("GET", f"{where}/estimates", role="read")
+    assert (refused.status, "ask for …/table for the counts of all items" in refused.json["detail"]) == (400, True)
+    paths = server.request("GET", "/openapi.json").json["paths"]
+    for ending in ("", ".csv", ".parquet"):
+        described = paths[f"/v1/collections/{{id}}/table{ending}"]["get"]["description"]
+        assert "the count of every item" in described
+
+
 # --- from end to end -------------------------------------------------------------------------------------------------
 
+HOSTILE_LISTS: list[Any] = ["secret-value", {"secret-value": 1}, 7, None, ["Maps", 7]]
+"""Values that are no lists of texts."""
 HOSTILE: list[Any] = [
     {"browser": "Chrome", "age": 33, "low": 1},
     {**PEOPLE[0], "secret-value": 1},
@@ -263,3 +300,32 @@ def test_records_of_devices_make_the_table_of_the_library(tmp_path: Path) -> Non
     assert [cell["estimate"] for cell in found["cells"]] == table.values.tolist()
     again = plausibly.files.Collected.read(folder / identity / "collected.tally")
     assert again.tally.table("browser", "theme").values.tolist() == table.values.tolist()
+
+
+def test_lists_of_devices_make_the_counts_of_all_items(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, scheme = tmp_path / "collector", make("CLIQUE", epsilon=2, domain=APPS)
+    asked = Collection(name="apps", scheme=scheme)
+    with serving(folder) as server:
+        assert server.request("POST", "/v1/collections", asked.document, "admin").status == 201
+        address = f"http://{HOST}:{server.port}{place(asked)}"
+        collector = Collector(address, max_epsilon=2, fingerprint=scheme.fingerprint(), ledger=tmp_path / "own")
+        for number, own in enumerate(OWNED * 4):
+            assert collector.with_ledger(tmp_path / f"{number}.ledger").report(own) is Outcome.COUNTED
+        for number, hostile in enumerate(HOSTILE_LISTS):
+            with pytest.raises(DeviceError) as refused:
+                collector.with_ledger(tmp_path / f"hostile-{number}.ledger").report(hostile)
+            assert "secret-value" not in str(refused.value)
+        assert sent_by_browsers(address, [["Maps", "Sudoku"], []]) == ["counted"] * 2
+        found = server.request("GET", f"{place(asked)}/table", role="read").json
+        assert found["reports"] == len(OWNED) * 4 + 2
+        monkeypatch.setenv("PLAUSIBLY_TOKEN", server.tokens["read"])
+        words = ["collections", "read", "--to", f"http://{HOST}:{server.port}", "--id", asked.id, "--json"]
+        assert json.loads(CliRunner().invoke(app, words).stdout)["estimates"] == found["estimates"]
+        assert json.loads(CliRunner().invoke(app, [*words, "--rows", "Maps", "--columns", "Mail"]).stdout)["cells"]
+        assert server.request("POST", f"{place(asked)}/close", role="admin").status == 200
+        assert server.terminate() == 0
+    tally = scheme.accumulator()
+    for path in (folder / asked.id / "reports").glob("*.parquet"):
+        for group in ReportFile(path):
+            tally.add(group)
+    assert [row["estimate"] for row in found["estimates"]] == tally.table().values.tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 
+from cases import in_turn
 from plausibly import Ordered, ParameterError, SeededRandom, StateError, Table, make
 from plausibly.core.group_numbers import FALSE_ALARM
 from plausibly.core.independence import chi_square_tail
@@ -100,6 +103,35 @@ def test_samplers_of_one_attribute_have_no_tables_of_two() -> None:
         assert abs(float(alone.table("theme")["dark"]) - 40_000) < 5 * alone.table("theme")["dark"].standard_error
         with pytest.raises(StateError, match="no reports know 'browser' and 'theme' together"):
             alone.table("browser", "theme")
+
+
+YES_NO = Table(dict.fromkeys([f"q{number}" for number in range(16)], 2), missing=False)
+
+
+@in_turn(
+    ("cliques", "asked", "fix"),
+    [
+        (3, ["q0", "q1", "q3"], [["q0", "q1", "q3"]]),
+        ([[j, j + 1] for j in range(0, 16, 2)], ["q2", "q0"], [["q0", "q2"]]),
+        (2, ["q0", "q1", "q3"], [["q0", "q1", "q3"]]),  # cliques=3 has not all sets of three
+        (1, ["q0", "q3"], 2),
+    ],
+)
+def test_the_fix_for_an_unknown_table_makes_it_known(cliques: Any, asked: list[str], fix: Any) -> None:
+    scheme = make("CLIQUE", epsilon=1, domain=YES_NO, cliques=cliques)
+    records = [(0,) * 16] * 20
+    held = scheme.accumulator()
+    held.add(scheme.privatize(records, SeededRandom(1)))
+    with pytest.raises(StateError) as refused:
+        held.table(*asked)
+    (typed,) = re.findall(r"\(cliques=(.*)\)$", str(refused.value))
+    given = literal_eval(typed.replace(", ...]", "]"))
+    assert given == fix
+    rest = [[name] for name in YES_NO.names]
+    again = make("CLIQUE", epsilon=1, domain=YES_NO, cliques=given if isinstance(given, int) else given + rest)
+    held = again.accumulator()
+    held.add(again.privatize(records, SeededRandom(1)))
+    assert held.table(*asked).values.size == 2 ** len(asked)
 
 
 def test_tables_of_three_attributes_need_sets_of_three() -> None:

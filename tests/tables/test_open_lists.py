@@ -5,8 +5,12 @@ Every draw and every report is enumerated, with the client's own probabilities i
 
 from __future__ import annotations
 
+import doctest
 from fractions import Fraction
+from functools import cache
 from itertools import chain, combinations
+from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -14,14 +18,57 @@ import pytest
 from plausibly import make
 from plausibly.core.probability import within_exp
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "tables.md"
 ITEMS, DUMMY = 3, 3
 """Items 0, 1 and 2, and the dummy."""
 LISTS = list(chain.from_iterable(combinations(range(ITEMS), count) for count in range(ITEMS + 1)))
 
 
+@cache
+def documented() -> tuple[CodeType, ...]:
+    """The code of docs/tables.md up to the definition of ``one_of``, which devices run."""
+    section = PAGE.read_text(encoding="utf-8").partition("\n### Lists that nobody can write down\n")[2]
+    found = []
+    for example in doctest.DocTestParser().get_examples(section):
+        found.append(compile(example.source, PAGE.name, "exec"))
+        if example.source.startswith("def one_of("):
+            return tuple(found)
+    raise AssertionError("the page defines no one_of")
+
+
 def sampled(answers: tuple[int, ...], length: int) -> list[int]:
-    """The item for each number that a device may draw, all equally likely: the recipe of docs/tables.md."""
-    return [answers[i] if i < len(answers) else DUMMY for i in range(max(len(answers), length))]
+    """The item for each number that a device may draw, all equally likely, as the code of docs/tables.md draws it.
+
+    The device has its answers in reverse and one of them twice, which must not matter.
+    """
+    names: dict[str, Any] = {}
+    for code in documented():
+        exec(code, names)
+    names["LENGTH"] = length
+    given = [str(item) for item in (*reversed(answers), *answers[:1])]
+    limits: list[int] = []
+
+    def reported_at(number: int) -> int:
+        # What the device reports if it draws this number; and below which number it draws.
+        def below(limit: int) -> int:
+            limits.append(limit)
+            return number
+
+        item = names["one_of"](given, below)
+        return DUMMY if item == names["DUMMY"] else int(item)
+
+    first = reported_at(0)
+    (limit,) = limits
+    found = [first, *map(reported_at, range(1, limit))]
+    assert limits == [limit] * limit, "one draw for each report, below the same number"
+    return found
+
+
+def test_each_answer_is_drawn_once_and_dummies_fill_the_length() -> None:
+    for answers in LISTS:
+        for length in (1, 2, 3, 5):
+            drawn, most = sampled(answers, length), max(len(answers), length)
+            assert sorted(drawn) == sorted([*answers, *[DUMMY] * (most - len(answers))])
 
 
 def reported(scheme: Any, answers: tuple[int, ...], length: int) -> list[Fraction]:

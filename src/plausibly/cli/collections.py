@@ -95,7 +95,8 @@ def _read(request: CollectionsOptions) -> None:
     identity = _named(collector.listed(), request.id)
     names = {"rows": [request.rows] if request.rows else [], "columns": [request.columns] if request.columns else []}
     query = names | {"item": request.item or []}
-    found = collector.answered(identity, "table" if any(names.values()) else "estimates", query)
+    tables = any(names.values()) or (not request.item and collector.has_choices(identity))
+    found = collector.answered(identity, "table" if tables else "estimates", query)
     if request.as_json:
         echo_json(found)
     else:

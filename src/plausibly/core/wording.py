@@ -17,6 +17,8 @@ _WIDEST = 40
 _PLACES = 13
 _ALIKE = 0.5
 """Similarity of two names from which on one is suggested for the other."""
+_CLOSE = 0.6
+"""The same where a suggestion stands alone, without the list of valid names."""
 _COMPARED = 10_000
 """Maximum number of names that are compared letter by letter for a suggestion."""
 
@@ -75,7 +77,7 @@ def similar(given: str, valid: Sequence[str]) -> str:
     plain = given.strip().casefold()
     close = [word for word in valid if word.strip().casefold() == plain]
     if not close and len(valid) <= _COMPARED:
-        close = get_close_matches(given[:_LONGEST], valid, n=1, cutoff=0.6)
+        close = get_close_matches(given[:_LONGEST], valid, n=1, cutoff=_CLOSE)
     return f"; did you mean {shown(close[0])}?" if close else ""
 
 

@@ -13,6 +13,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
+from ..core.domain import Choices
 from ..core.errors import ParameterError, StateError
 from ..core.wording import shown
 from ..core.words import Setting, Words
@@ -117,6 +118,12 @@ class There:
         if not isinstance(found, dict) or found.get("kind") not in ("estimates", "table"):
             raise StateError(f"{self._address}: expected the answer of a collector, got another one")
         return found
+
+    def has_choices(self, identity: str) -> bool:
+        """Whether the values of a collection are any number of listed items, whose counts are all in one table."""
+        written = self._asked("GET", f"/{identity}/scheme")
+        domain = written.get("domain") if isinstance(written, dict) else None
+        return isinstance(domain, dict) and domain.get("type") in Choices.kinds
 
     def _asked(self, method: str, path: str, body: bytes | None = None) -> Any:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}

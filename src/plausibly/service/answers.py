@@ -17,6 +17,7 @@ import numpy as np
 
 from ..core.accumulator import Accumulator
 from ..core.cross_table import CrossTable
+from ..core.domain import Choices
 from ..core.domain.scales import parsed_number
 from ..core.errors import ParameterError, StateError
 from ..core.estimates import Estimates
@@ -144,8 +145,9 @@ class Answers:
         scheme = state.collected.scheme
         if isinstance(decoder := scheme.estimator(), TablesOnly):
             names = ", ".join(decoder.records.names)
+            every = "…/table for the counts of all items, or " * isinstance(decoder.records, Choices)
             raise ParameterError(
-                f"{scheme.name} has no estimates of whole records; ask for …/table?rows=NAME&columns=NAME; "
+                f"{scheme.name} has no estimates of whole records; ask for {every}…/table?rows=NAME&columns=NAME; "
                 f"the names are {names}"
             )
         items = scheme.answers.parse(list(asked["item"])) if asked.get("item") else None
@@ -158,7 +160,10 @@ class Answers:
         return state, _answered(state, made, asked, listed=items is None)
 
     def table(self, identity: str, asked: Mapping[str, Sequence[str]]) -> tuple[State, Answer | TableAnswer]:
-        """The table of one or two attributes of a collection of records, with the state it comes from."""
+        """The table of one or two attributes of a collection of records, with the state it comes from.
+
+        No attribute, of ``Choices``: the counts of all items.
+        """
         _expect_known(asked, TABLES)
         state = self._enough(identity)
         scheme = state.collected.scheme
@@ -168,7 +173,8 @@ class Answers:
                 f"expected a scheme for records of several attributes, got {scheme.name}; ask for …/estimates"
             )
         names = [_attribute(name, asked[name]) for name in ("rows", "columns") if asked.get(name)]
-        if not asked.get("rows"):
+        every = not names and isinstance(decoder.records, Choices)
+        if not (asked.get("rows") or every):
             raise ParameterError(f"rows: expected the name of an attribute; {nearest('', decoder.records.names)}")
         with _as_asked():
             made = state.tally.table(*names)

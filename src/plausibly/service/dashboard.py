@@ -229,7 +229,7 @@ class Dashboard:
 
         def written() -> Response:
             found = self._overview(collection.id, asked)
-            answer = found.first
+            answer = found.file_of(asked.pair)
             if answer is None:
                 raise ParameterError(f"items: {found.unasked}")
             kept = {"Content-Disposition": f'attachment; filename="estimates-{collection.id[:12]}{ending}"'}

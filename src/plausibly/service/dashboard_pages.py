@@ -260,15 +260,16 @@ def _overview(account: Account, found: Overview, asked: Asked) -> list[Html]:
     def show(plate: Plate) -> Html:
         return linked(plate, identity, asked, found.state.tag)
 
-    if found.attributes is not None:
-        content += _attributes(identity, found.attributes, show)
+    crossed = [] if found.attributes is None else _attributes(identity, found.attributes, show)
+    if found.items is None:
+        content += crossed
     for prefix, answer in found.answers.items():
         content += chart_sections(answer, show, prefix, fold=True)
     if found.unasked or asked.items:
         content.append(_question(identity, found, asked))
     if found.items is not None:
         content.append(_numbers(identity, found.items, asked))
-        content += tree_section(found.items, show)
+        content += [*tree_section(found.items, show), *crossed]
     content += _downloads(identity, found, asked)
     if found.items is not None:
         content += reading_section(found.items)
@@ -280,11 +281,13 @@ def _attributes(identity: str, found: Attributes, show: Show) -> list[Html]:
     refused = [tag("p", found.refused, class_="note", role="note")] * bool(found.refused)
     content = refused
     if any(found.chosen):
-        content = [tag("section", tag("h2", "Which two attributes?"), *refused, _pair(identity, found), id="pair")]
+        asked = "Which two attributes?" if found.single else "Which two items together?"
+        content = [tag("section", tag("h2", asked), *refused, _pair(identity, found), id="pair")]
     if found.table is not None:
         content += table_sections(found.table, show, "table-")
     single = [_single(place, name, found) for place, name in enumerate(found.single)]
-    return [*content, tag("section", tag("h2", "Each attribute"), *single, id="attributes")]
+    each = [tag("section", tag("h2", "Each attribute"), *single, id="attributes")] * bool(single)
+    return [*content, *each]
 
 
 def _pair(identity: str, found: Attributes) -> Html:
@@ -292,7 +295,7 @@ def _pair(identity: str, found: Attributes) -> Html:
     for name, label, own in (("rows", "Rows", found.chosen[0]), ("columns", "Columns", found.chosen[1])):
         options = [
             tag("option", visible(each), value=each, **({"selected": ""} if each == own else {}))
-            for each in found.single
+            for each in found.names
         ]
         fields.append(tag("div", tag("label", label, for_=name), tag("select", *options, id=name, name=name)))
     return tag("form", *fields, tag("button", "Show", id="crossing"), action=_address(identity), class_="choice")
@@ -457,16 +460,24 @@ def _paging(identity: str, rows: Listed, asked: Asked) -> list[Html]:
 
 
 def _downloads(identity: str, found: Overview, asked: Asked) -> Iterable[Html]:
-    if found.first is not None:
-        own = {"items": "\n".join(asked.items)}
-        if found.attributes is not None and found.attributes.table is not None:
-            own = dict(zip(("rows", "columns"), found.attributes.chosen, strict=True))
-        links = [
-            tag("a", name, download="", href=_address(identity, f"/estimates.{name.lower()}", **own))
-            for name in ("CSV", *["Parquet"] * (found.first is not found.ordered))
-        ]
-        what = "this table" if found.attributes is not None else "all estimates"
-        yield tag("p", f"Download {what}, unrounded: ", *_joined(links), class_="downloads", id="download")
+    if found.first is None:
+        return
+    formats = ("CSV", *["Parquet"] * (found.first is not found.ordered))
+    crossed = found.attributes if found.attributes is not None and found.attributes.table is not None else None
+    if found.items is not None or crossed is None:
+        what = "all estimates" if found.items is not None or found.attributes is None else "this table"
+        yield _download(identity, what, formats, "download", items="\n".join(asked.items))
+    if crossed is not None:
+        own = dict(zip(("rows", "columns"), crossed.chosen, strict=True))
+        what = "this table" if found.items is None else "the table of both items"
+        yield _download(identity, what, formats, "download-table", **own)
+
+
+def _download(identity: str, what: str, formats: Sequence[str], place: str, **own: str) -> Html:
+    links = [
+        tag("a", name, download="", href=_address(identity, f"/estimates.{name.lower()}", **own)) for name in formats
+    ]
+    return tag("p", f"Download {what}, unrounded: ", *_joined(links), class_="downloads", id=place)
 
 
 def _joined(links: Sequence[Html]) -> list[Html]:

@@ -10,6 +10,7 @@ from math import ceil
 import numpy as np
 
 from ..core.diagnosis import Check, Diagnosis
+from ..core.domain import Choices
 from ..core.domain.ordered import Ordered
 from ..core.errors import DomainError, ParameterError, StateError
 from ..core.estimates import Estimates
@@ -54,9 +55,10 @@ class Hero:
 class Attributes:
     """Tables of records: of each attribute, and of the ``chosen`` two, if they are known together.
 
-    ``refused`` says why there is no table of these two.
+    ``single`` is empty if the counts of all items are one table. ``refused`` says why there is no table of these two.
     """
 
+    names: tuple[str, ...]
     single: dict[str, Answer]
     chosen: tuple[str, str]
     table: TableAnswer | None = None
@@ -86,9 +88,14 @@ class Overview:
     @property
     def first(self) -> Answer | TableAnswer | None:
         """The answer that stands for all of them in files and among the facts; None if items have to be named."""
-        if self.attributes is not None:
+        if self.attributes is not None and self.items is None:
             return self.attributes.table or next(iter(self.attributes.single.values()))
         return self.items or self.ordered
+
+    def file_of(self, pair: tuple[str, str]) -> Answer | TableAnswer | None:
+        """The answer that a file has: the table of these two attributes, or the first answer if none are named."""
+        table = None if self.attributes is None else self.attributes.table
+        return table if table is not None and all(pair) else self.first
 
     def plates(self) -> Iterator[Plate]:
         """The charts of all answers."""
@@ -177,7 +184,7 @@ def overview(answers: Answers, identity: str, items: Sequence[str] = (), pair: t
         empty = Estimates(none.astype(object), none, none, len(state.tally), complete=False)
         return Overview(state, ordered=Answer(empty, state.collected, asked=(state.tally.mean_answer(),)))
     if isinstance(decoder, TablesOnly):
-        return Overview(state, attributes=_attributes(state, decoder, pair))
+        return _of_records(state, decoder, pair)
     if isinstance(scheme, Search) and not items:
         return Overview(state, items=answers.search(identity, {"k": [str(FOUND)]})[1])
     if scheme.answers.size is None and not items:
@@ -194,20 +201,32 @@ def overview(answers: Answers, identity: str, items: Sequence[str] = (), pair: t
     return Overview(state, items=listed, ordered=ordered)
 
 
-def _attributes(state: State, decoder: TablesOnly, pair: tuple[str, str]) -> Attributes:
+def _of_records(state: State, decoder: TablesOnly, pair: tuple[str, str]) -> Overview:
+    if not isinstance(decoder.records, Choices):
+        single = {name: Answer(state.tally.table(name), state.collected, marked=True) for name in decoder.records.names}
+        return Overview(state, attributes=_attributes(state, decoder, pair, single))
+    made = state.tally.table()
+    items = Answer(made, state.collected, largest=made.usual_number, marked=True)
+    together = any(decoder.known_tables(2))
+    return Overview(state, items=items, attributes=_attributes(state, decoder, pair, {}) if together else None)
+
+
+def _attributes(state: State, decoder: TablesOnly, pair: tuple[str, str], single: dict[str, Answer]) -> Attributes:
     names = decoder.records.names
-    single = {name: Answer(state.tally.table(name), state.collected, marked=True) for name in names}
     known = next(decoder.known_tables(2), None)
     if known is None:
-        return Attributes(single, ("", ""), refused=f"{state.collected.scheme.name} knows one attribute at a time.")
+        refused = f"{state.collected.scheme.name} knows one attribute at a time."
+        return Attributes(names, single, ("", ""), refused=refused)
     rows, columns = pair if all(pair) else (names[known[0]], names[known[1]])
     if rows == columns:
-        return Attributes(single, (rows, columns), refused="Choose two different attributes.")
+        return Attributes(
+            names, single, (rows, columns), refused=f"Choose two different {'attributes' if single else 'items'}."
+        )
     try:
         table = TableAnswer(state.tally.table(rows, columns), state.collected)
     except StateError as error:
-        return Attributes(single, (rows, columns), refused=f"{str(error)[:1].upper()}{str(error)[1:]}.")
-    return Attributes(single, (rows, columns), table)
+        return Attributes(names, single, (rows, columns), refused=f"{str(error)[:1].upper()}{str(error)[1:]}.")
+    return Attributes(names, single, (rows, columns), table)
 
 
 def _disagreement(alarms: Sequence[Check]) -> str:

@@ -28,6 +28,11 @@ _RELEASED = (
     "its conditions. Other collections have no central ε: their answers change with every report, so that a reader who "
     "asks often sees batches of one report, which is protected by the ε of its scheme alone."
 )
+_CROSSED = (
+    "`rows` and `columns` name attributes. Without `columns`, the answer is the estimates of one attribute. Without "
+    "both, it is the count of every item, if the values are any number of listed items (`Choices`); other collections "
+    "need `rows`."
+)
 
 
 @dataclass(frozen=True)
@@ -149,15 +154,17 @@ OPERATIONS = (
     Operation(
         *("GET", f"{_ID}/table", "table", Scope.READ, "The table of one or two attributes of records, with intervals."),
         *(_ESTIMATES, _JSON, None, TABLES),
-        about=_RELEASED,
+        about=f"{_CROSSED} {_RELEASED}",
     ),
     Operation(
         *("GET", f"{_ID}/table.csv", "table_csv", Scope.READ, "The table of attributes as CSV."),
         *(_ESTIMATES, _CSV, None, TABLES),
+        about=_CROSSED,
     ),
     Operation(
         *("GET", f"{_ID}/table.parquet", "table_parquet", Scope.READ, "The table of attributes as Parquet."),
         *(_ESTIMATES, _PARQUET, None, TABLES),
+        about=_CROSSED,
     ),
     Operation(
         *("GET", f"{_ID}/search", "search", Scope.READ, "The most common strings, with intervals."),

@@ -19,9 +19,18 @@ def sets_of(attributes: int, size: int) -> Sets:
     >>> sets_of(3, 2)
     ((0, 1), (0, 2), (1, 2))
     """
-    if size <= 2 or comb(attributes, size) <= _ALL:
+    if has_all(attributes, size):
         return tuple(combinations(range(attributes), size))
     return covering(attributes, size)
+
+
+def has_all(attributes: int, size: int) -> bool:
+    """Whether ``sets_of`` has every set of ``size`` attributes.
+
+    >>> has_all(15, 3), has_all(16, 3), has_all(16, 2)
+    (True, False, True)
+    """
+    return size <= 2 or comb(attributes, size) <= _ALL
 
 
 def covering(attributes: int, size: int) -> Sets:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,8 @@ from ..core.scheme import Scheme
 from ..core.table_law import Axes, TableLaw, component, subsets
 from ..core.tables_only import Estimated, no_histogram
 from ..core.wording import shown
+from ..core.words import Setting, Words
+from .designs import has_all
 
 _COMPARED = 64
 """Number of sets that are compared with all others, at most."""
@@ -95,12 +98,17 @@ class Residuals:
     def _expect_known(self, places: Axes) -> None:
         if self.known(places):
             return
-        names = " and ".join(shown(self.records.names[j]) for j in places)
-        most = max(len(sent.attributes) for sent in self.sent)
-        raise StateError(
-            f"no reports know {names} together; this scheme has tables of {most} of its attributes at a time. Collect "
-            f"with CLIQUE, each user reporting {len(places)} attributes"
-        )
+        given = [self.records.names[j] for j in places]
+        unknown = f"no reports know {' and '.join(map(shown, given))} together"
+        most, asked = max(len(sent.attributes) for sent in self.sent), len(places)
+        if most < asked and has_all(len(self.records.names), asked):
+            limit = f"{unknown}; this scheme has tables of {most} of its attributes at a time. "
+            fix = f"{limit}Collect with CLIQUE, each user reporting {asked} attributes ("
+            raise StateError(Words(fix, Setting("cliques", asked), ")"))
+        # A size alone would not say which sets.
+        listed = Setting("cliques", python=f"cliques=[{json.dumps(given, ensure_ascii=False)}, ...]")
+        fix = f"{unknown}; no set of this scheme has all of them. Collect with CLIQUE and a set of these attributes ("
+        raise StateError(Words(fix, listed, ")"))
 
     def law_at(self, places: Axes, /) -> TableLaw:
         self._expect_known(places)

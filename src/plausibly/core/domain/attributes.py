@@ -45,7 +45,8 @@ class Attribute:
         domain = _domain(name, given)
         if not isinstance(domain, Listable):
             listed = f"attributes: expected items that can be listed for {shown(name)}, such as labels, got "
-            raise ParameterError(Words(listed, kind_of(domain)))
+            instead = Words("; ", domain.in_tables) if domain.in_tables else ""
+            raise ParameterError(Words(listed, kind_of(domain), instead))
         if missing and isinstance(domain, InOrder):
             domain = domain.taking_missing()
         return cls(name, domain, missing and not domain.takes_missing)

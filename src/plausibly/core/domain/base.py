@@ -43,6 +43,8 @@ class Domain(ABC):
     """The names of the kind in JSON, the possible values of ``"type"``."""
     title: ClassVar[str]
     """Name of the kind in messages about the domains that a scheme accepts."""
+    in_tables: ClassVar[str] = ""
+    """The fix for a table that has the kind as an attribute, if it cannot be one but others can say the same."""
 
     # --- codes ------------------------------------------------------------------------------------------------
 

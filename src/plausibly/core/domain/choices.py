@@ -13,7 +13,7 @@ import numpy as np
 from ..arguments import whole_number
 from ..errors import ParameterError
 from ..wording import label_of, plural
-from ..words import Words, kind_of
+from ..words import Setting, Words, kind_of
 from .attributes import Attribute
 from .base import OTHER, TAKE_OTHERS, Encoded, Facts, Items
 from .items import listed, object_array, refuse
@@ -50,6 +50,10 @@ class Choices(Table):
     kinds = ("choices",)
     title = "any number of listed items (Choices)"
     takes_columns = False
+    in_tables = Words(
+        "add each item as a yes/no attribute: ",
+        Setting("attribute", "ITEM=no,yes", of="plan", python='"ITEM": ["no", "yes"]'),
+    )
 
     other: bool
 

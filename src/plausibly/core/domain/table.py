@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,7 +15,7 @@ import numpy as np
 from ..arguments import whole_number
 from ..errors import DomainError, ParameterError
 from ..memory import unshared
-from ..wording import nearest, plural, shown
+from ..wording import nearest, plural, shown, similar
 from ..words import Setting, Words, kind_of
 from .attributes import Attribute
 from .base import MAX_DOMAIN_SIZE, Domain, Encoded, Facts, Items
@@ -150,7 +151,7 @@ class Table(Domain):
         named = _columns_by_name(items)
         if named is not None:
             names, column_of = named
-            self._expect_names(names, "items: ")
+            self._expect_names(names, "items: ", left_out=_selection(items, self.names))
             return [column_of(name) for name in self.names]
         if isinstance(items, np.ndarray) and items.ndim == 2:
             if items.shape[1] != len(self.names):
@@ -179,23 +180,30 @@ class Table(Domain):
     def _known(self) -> frozenset[str]:
         return frozenset(self.names)
 
-    def _expect_names(self, given: Sequence[object], where: str, position: int | None = None) -> None:
-        reason = ""
-        for name in self.names:
-            if (times := sum(each == name for each in given)) > 1:
-                reason = f"expected one column named {shown(name)}, got {times}"
-        for name in self.names:
-            if name not in given:
-                # The names of a record are those of the application, not a user's values.
-                reason = f"expected a value for the attribute {shown(name)}, got a record without it; {_PASS_NONE}"
+    def _expect_names(
+        self, given: Sequence[object], where: str, position: int | None = None, left_out: str = ""
+    ) -> None:
+        if reason := self._fault_of(given, left_out):
+            error = DomainError(Words(where, reason))
+            error.position, error.reason = position, reason
+            raise error
+
+    def _fault_of(self, given: Sequence[object], left_out: str) -> str:
+        # What is wrong with the names of a record or of the columns of a table, with how to leave out others.
+        absent = [name for name in self.names if name not in given]
+        for other in given:
+            # The names of a record are those of the application, not a user's values.
+            if other not in self.names and (close := similar(str(other), absent)):
+                return f"unknown attribute {shown(other)}{close}"
+        for name in absent:
+            return f"expected a value for the attribute {shown(name)}, got a record without it; {_PASS_NONE}"
         for other in given:
             if other not in self.names:
-                reason = f"unknown attribute {shown(other)}; {nearest(other, self.names)}"
-        if not reason:
-            return
-        error = DomainError(where + reason)
-        error.position, error.reason = position, reason
-        raise error
+                return Words(f"unknown attribute {shown(other)}; leave it out", left_out)
+        for name in self.names:
+            if (times := sum(each == name for each in given)) > 1:
+                return f"expected one column named {shown(name)}, got {times}"
+        return ""
 
     # --- files and command lines ------------------------------------------------------------------------------
 
@@ -317,6 +325,22 @@ def _missing_names(given: object, names: list[Any]) -> list[Any]:
     return chosen
 
 
+def _selection(items: object, names: Sequence[str]) -> str:
+    # How to leave out all other columns of a table; a mapping has no short way.
+    if isinstance(items, Mapping):
+        return ""
+    listed = json.dumps(list(names), ensure_ascii=False)
+    typed = f"items.select({listed})" if _can(items, "select") else f"items[{listed}]"
+    if _can(items, "project"):  # a relation of DuckDB
+        typed = f"items.select({listed[1:-1]})"
+    return Words(" with ", Setting("columns", ",".join(names), python=typed))
+
+
+def _can(items: object, method: str) -> bool:
+    # A frame of pandas has its columns as attributes, which may have any name.
+    return callable(getattr(items, method, None))
+
+
 def _columns_by_name(items: Any) -> tuple[list[Any], Any] | None:
     # The names of columns, and a function from one of them to its values; None if the items are records.
     if isinstance(items, Mapping):
@@ -325,9 +349,10 @@ def _columns_by_name(items: Any) -> tuple[list[Any], Any] | None:
         return list(items), items.__getitem__
     if isinstance(items, np.ndarray):
         return (list(items.dtype.names), items.__getitem__) if items.dtype.names else None
-    if hasattr(items, "fetch_arrow_table"):  # a relation of DuckDB
-        items = items.fetch_arrow_table()
-    if callable(getattr(items, "collect", None)):  # a query of Polars or Spark
+    for name in ("to_arrow_table", "fetch_arrow_table"):  # a relation of DuckDB; older ones have the second only
+        if _can(items, name):
+            items = getattr(items, name)()
+    if _can(items, "collect"):  # a query of Polars or Spark
         raise DomainError(Words("items: expected a table in memory, got ", kind_of(items), "; collect it first"))
     names = getattr(items, "column_names", None) or getattr(items, "columns", None)
     return None if names is None else (list(names), items.__getitem__)
