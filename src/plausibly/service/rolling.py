@@ -51,8 +51,6 @@ _ATTEMPTS = 10
 _PIECE_SECONDS = 0.002
 """About the longest time, in seconds, that new reports wait while rolled rows are removed."""
 _NICE = 10
-_PATIENCE = 5.0
-"""Seconds that a stopping collector waits for a roll; a roll that is cut off is completed by the next start."""
 
 
 @dataclass
@@ -104,11 +102,15 @@ class Roller:
         """Start the roller's thread."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """End the roller's thread, with at most the current roll."""
+    def stop(self, seconds: float | None = None) -> bool:
+        """Begin no more files, and wait for the one under way; whether the roller's thread ended in this time.
+
+        A roll that is cut off is completed by the next start.
+        """
         self._stopping.set()
         if self._thread.ident is not None:
-            self._thread.join(_PATIENCE)
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         _yield_to_others()
@@ -205,6 +207,8 @@ class Roller:
         """
         done, until = 0, 0
         while True:
+            if self._stopping.is_set():
+                raise CancelledError
             # Not one file for whatever has gathered, which may be more than fits into memory.
             with self._locks.of(identity):
                 done += self.complete_held(identity)

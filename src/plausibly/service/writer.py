@@ -95,13 +95,14 @@ class Writer:
         """Start the writer's thread."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Commit and answer everything that waits, then end the writer's thread."""
+    def stop(self, seconds: float | None = None) -> bool:
+        """Commit and answer everything that waits, then end the writer's thread; whether it ended in this time."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
         if self._thread.ident is not None:
-            self._thread.join()
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     @property
     def alive(self) -> bool:
