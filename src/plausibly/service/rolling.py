@@ -95,6 +95,7 @@ class Roller:
         self._every, self._reports, self._reached = every, reports, reached
         self._next: dict[str, float] = {}
         self._retry: dict[str, float] = {}
+        self._log_is_left = False
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="roller", daemon=True)
 
@@ -116,6 +117,7 @@ class Roller:
         _yield_to_others()
         while not self._stopping.wait(min(_PAUSE, self._every / 4)):
             self._try_deletions()
+            self._try_log()
             for identity in self._due():
                 if self._stopping.is_set():
                     return
@@ -314,13 +316,23 @@ class Roller:
             # How long a row takes depends on its size; as many as fit into the time, but never many more than before.
             some = max(1, min(2 * some, int(some * _PIECE_SECONDS / max(time.monotonic() - begun, 1e-6))))
 
-    def _truncate_log(self) -> None:
+    def _truncate_log(self, attempts: int = _ATTEMPTS) -> None:
         self._inbox.shorten_log()
         # An answer that is being read keeps the log; nobody waits for it on the writer's thread.
-        for _ in range(_ATTEMPTS):
-            if self._writer.run(self._inbox.truncate_log).result():
+        for _ in range(attempts):
+            self._log_is_left = not self._writer.run(self._inbox.truncate_log).result()
+            if not self._log_is_left:
                 return
             time.sleep(_PAUSE / _ATTEMPTS)
+
+    def _try_log(self) -> None:
+        if self._log_is_left:
+            try:
+                self._truncate_log(attempts=1)
+            except CancelledError:
+                return
+            except Exception as error:
+                fault(error, "the log of the inbox still has removed reports")
 
     def _sweep(self, identity: str) -> None:
         # A file that was not yet linked is written again; one that was linked has its own name already.
