@@ -11,12 +11,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from plausibly import PlausiblyError, make
 from plausibly.files import Collected, ReportFile
+from plausibly.service import rolling
 from plausibly.service.collections import Collection
 from plausibly.service.collector import Collector, opened
 from plausibly.service.inbox import Batch
@@ -119,6 +121,40 @@ def test_the_thread_that_rolls_lets_others_go_first(
         add(collector, 0, 10)
         eventually(lambda: collector.roller.rolls == 1)
     assert asked_for.empty()
+
+
+def test_an_hourly_roll_that_failed_is_tried_again_after_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(rolling, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=time.sleep))
+    with opened(tmp_path) as collector:
+        roller = collector.roller
+
+        def due_in(seconds: float) -> bool:
+            now[0] += seconds
+            return roller._due() == [ASKED.id]
+
+        collector.create(ASKED)
+        add(collector, 0, 10)
+        assert not due_in(0)
+        assert not due_in(3599)
+        assert due_in(2)
+        obstacle = tmp_path / ASKED.id
+        obstacle.write_bytes(b"")  # where its folder will be
+        for failures in (1, 2, 3):
+            roller._try(ASKED.id)
+            assert (roller.rolls, roller.failures) == (0, failures)
+            assert not due_in(59)
+            assert due_in(2)
+        obstacle.unlink()
+        roller._try(ASKED.id)
+        assert (roller.rolls, roller.failures) == (1, 3)
+        add(collector, 10, 20)
+        assert not due_in(3599)
+        assert due_in(2)
+        roller._try(ASKED.id)
+    assert filed(tmp_path, ASKED) == list(range(20))
 
 
 def eventually(met: Callable[[], bool]) -> None:

@@ -146,11 +146,12 @@ class Roller:
         return min(self._reports, max(1, ROLL_BYTES // account.collection.scheme.report_dtype.itemsize))
 
     def _try(self, identity: str) -> None:
-        self._next[identity] = time.monotonic() + self._every
+        begun = time.monotonic()
         try:
             account = self._account(identity)
             if account is not None:
                 (self.roll if account.closed or not _ended(account) else self.close)(identity)
+            self._next[identity] = begun + self._every
         except CancelledError:
             return  # the writer has stopped; the next start completes the roll
         except Exception as error:
