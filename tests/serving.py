@@ -121,14 +121,15 @@ def serving(folder: Path, *options: str, source: str = HOST) -> Iterator[Serving
             [sys.executable, __file__, str(folder), *options], stdout=file, stderr=file, cwd=folder.parent
         )
     try:
-        yield Serving(process, _port(process, log), log, tokens, source)
+        yield Serving(process, port_of(process, log), log, tokens, source)
     finally:
         if process.poll() is None:
             process.kill()
         process.wait(_WAIT)
 
 
-def _port(process: subprocess.Popen[bytes], log: Path) -> int:
+def port_of(process: subprocess.Popen[bytes], log: Path) -> int:
+    """The port on which a starting collector listens."""
     until = time.monotonic() + _WAIT
     while time.monotonic() < until:
         found = re.search(rf"listening on http://{HOST}:(\d+)", log.read_text(encoding="utf-8"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +18,8 @@ from plausibly.service.collections import Collection
 from plausibly.service.collector import opened
 from plausibly.service.folder import Folder
 from plausibly.service.rolling import POINTS
-from serving import Answer, Serving, filed, new_key, place, question, serving
+from plausibly.service.tokens import Scope, create_token
+from serving import Answer, Serving, filed, new_key, place, port_of, question, serving
 
 pytestmark = pytest.mark.full
 
@@ -63,6 +66,23 @@ def test_the_end_does_not_wait_for_a_slow_answer(tmp_path: Path) -> None:
             expect_cut_off(each.result())
     with opened(folder) as collector:
         assert len(collector.answers.state(ASKED.id).tally) == 9
+
+
+def test_the_command_ends_too(tmp_path: Path) -> None:
+    folder, log = tmp_path / "collector", tmp_path / "log"
+    with opened(folder) as collector:
+        collector.create(ASKED)
+    reader = create_token(folder / "tokens.json", Scope.READ)
+    slow = "import time; from plausibly.service.answers import Answers; from plausibly.cli import app\n"
+    slow += "Answers.estimates = lambda *given: (print('answering', flush=True), time.sleep(60))\n"
+    command = [sys.executable, "-c", f"{slow}app(['serve', {str(folder)!r}, '--port', '0', '--json'])"]
+    with log.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file) as process:
+        server = Serving(process, port_of(process, log), log, {"read": reader})
+        with ThreadPoolExecutor() as pool:
+            answer = pool.submit(server.request, "GET", f"{place(ASKED)}/estimates", role="read")
+            eventually(lambda: "answering" in server.logged())
+            end(server)
+            expect_cut_off(answer.result())
 
 
 @pytest.mark.parametrize(
