@@ -33,6 +33,8 @@ from plausibly.service.tokens import Scope, create_token
 ITEMS = 1 << 16
 HOST = "127.0.0.1"
 _WAIT = 30.0
+_FOREVER = 120.0
+"""Seconds that outlast every test."""
 
 
 @dataclass(frozen=True)
@@ -119,14 +121,15 @@ def serving(folder: Path, *options: str, source: str = HOST) -> Iterator[Serving
             [sys.executable, __file__, str(folder), *options], stdout=file, stderr=file, cwd=folder.parent
         )
     try:
-        yield Serving(process, _port(process, log), log, tokens, source)
+        yield Serving(process, port_of(process, log), log, tokens, source)
     finally:
         if process.poll() is None:
             process.kill()
         process.wait(_WAIT)
 
 
-def _port(process: subprocess.Popen[bytes], log: Path) -> int:
+def port_of(process: subprocess.Popen[bytes], log: Path) -> int:
+    """The port on which a starting collector listens."""
     until = time.monotonic() + _WAIT
     while time.monotonic() < until:
         found = re.search(rf"listening on http://{HOST}:(\d+)", log.read_text(encoding="utf-8"))
@@ -191,8 +194,21 @@ def _die(point: str, wanted: str, after: int, seen: list[str]) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _slow_down(seconds: float) -> None:
+    from plausibly.service.answers import Answers
+
+    estimates = Answers.estimates
+
+    def slow(self: Answers, *given: Any) -> Any:
+        print("answering", file=sys.stderr, flush=True)
+        time.sleep(seconds)
+        return estimates(self, *given)
+
+    Answers.estimates = slow  # type: ignore[assignment,method-assign]
+
+
 def main() -> None:
-    from plausibly.service import server
+    from plausibly.service import api, rolling, server
 
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
@@ -204,9 +220,24 @@ def main() -> None:
     parser.add_argument("--patience", type=float, default=10.0)
     parser.add_argument("--behind-proxy", action="store_true")
     parser.add_argument("--inbox")
+    parser.add_argument("--slow-answers", type=float, default=0.0)
+    parser.add_argument("--hang-at", default="")
+    parser.add_argument("--retry", type=float, default=60.0)
+    parser.add_argument("--receiving", type=int, default=1 << 28)
     given = parser.parse_args()
     server.REQUEST_SECONDS = given.patience
+    rolling._RETRY_SECONDS = given.retry
+    api.MOST_RECEIVING = given.receiving
+    if given.slow_answers:
+        _slow_down(given.slow_answers)
     seen: list[str] = []
+
+    def reached(point: str) -> None:
+        _die(point, given.die_at, given.after, seen)
+        if point == given.hang_at:
+            print("hanging", file=sys.stderr, flush=True)
+            time.sleep(_FOREVER)
+
     server.serve(
         given.folder,
         port=given.port,
@@ -215,7 +246,8 @@ def main() -> None:
         inbox=given.inbox,
         roll_every=given.every,
         roll_reports=given.reports,
-        reached=lambda point: _die(point, given.die_at, given.after, seen),
+        reached=reached,
+        leave=os._exit,
     )
 
 

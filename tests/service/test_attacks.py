@@ -5,14 +5,17 @@ from __future__ import annotations
 import http.client
 import os
 import random
+import re
 import resource
 import selectors
 import shutil
 import socket
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -267,31 +270,67 @@ def small_disk(folder: Path) -> Iterator[bool]:
 
 def test_a_full_disk_is_507_and_the_collector_recovers_by_itself(tmp_path: Path) -> None:
     folder, asked = tmp_path / "collector", question()
-    ballast = folder / "ballast"
     with small_disk(folder) as small:
         with serving(folder) as server:
             created(server, asked)
             assert server.send(asked, new_key(), range(100)) == 201
-            if small:
-                fill(ballast)
-            else:
-                limit_files(server.process.pid, max(path.stat().st_size for path in folder.iterdir()))
+            fill(server, folder, small)
             lost = new_key()
             assert [server.send(asked, lost, range(100, 2100)) for _ in range(3)] == [507] * 3
             assert server.request("GET", "/healthz").status == 200
             assert server.request("GET", f"{place(asked)}/estimates?item=1", role="read").json["reports"] == 100
-            if small:
-                ballast.unlink()
-            else:
-                limit_files(server.process.pid, 1 << 30)
+            assert server.request("POST", f"{place(asked)}/close", role="admin").status == 507
+            make_room(server, folder, small)
             assert [server.send(asked, lost, range(100, 2100)) for _ in range(2)] == [201, 200]
-            server.request("POST", f"{place(asked)}/close", role="admin")
+            assert server.request("POST", f"{place(asked)}/close", role="admin").status == 200
             assert server.terminate() == 0
         assert filed(folder, asked) == list(range(2100))
 
 
-def fill(ballast: Path) -> None:
-    """Write a file until the disk is full."""
+def test_a_roll_for_which_the_disk_has_no_room_is_tried_again(tmp_path: Path) -> None:
+    folder, asked = tmp_path / "collector", question()
+    # The disk is full long before the roll is due.
+    with small_disk(folder) as small:
+        with serving(folder, "--every", "4", "--retry", "0.2") as server:
+            created(server, asked)
+            keys = {new_key(): range(100 * number, 100 * number + 100) for number in range(5)}
+            assert [server.send(asked, key, values) for key, values in keys.items()] == [201] * 5
+            fill(server, folder, small)
+            eventually(lambda: metric(server, "failed_rolls_total") >= 2)
+            assert metric(server, "rolls_total") == 0
+            assert "reports stay in the inbox" in server.logged()
+            assert server.request("GET", f"{place(asked)}/estimates?item=1", role="read").json["reports"] == 500
+            make_room(server, folder, small)
+            eventually(lambda: metric(server, "rolls_total") == 1)
+            failed = metric(server, "failed_rolls_total")
+            assert server.request("GET", f"{place(asked)}/estimates?item=1", role="read").json["reports"] == 500
+            assert [server.send(asked, key, range(100)) for key in keys] == [200] * 5
+            assert server.send(asked, new_key(), range(500, 600)) == 201
+            assert server.request("POST", f"{place(asked)}/close", role="admin").status == 200
+            assert metric(server, "failed_rolls_total") == failed
+            assert server.terminate() == 0
+        assert filed(folder, asked) == list(range(600))
+
+
+def metric(server: Serving, name: str) -> int:
+    text = server.request("GET", "/metrics").body.decode()
+    (found,) = re.findall(rf"^plausibly_{re.escape(name)} (\d+)$", text, re.MULTILINE)
+    return int(found)
+
+
+def eventually(met: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not met():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def fill(server: Serving, folder: Path, small: bool) -> None:
+    """Leave no room on the disk, or let the collector believe so."""
+    if not small:
+        limit_files(server.process.pid, max(path.stat().st_size for path in folder.iterdir()))
+        return
+    ballast = folder / "ballast"
     with ballast.open("wb", buffering=0) as file:
         for size in (1 << 16, 1):
             with suppress(OSError):
@@ -299,3 +338,84 @@ def fill(ballast: Path) -> None:
                     continue
     free = os.statvfs(ballast).f_bavail
     assert free == 0
+
+
+def make_room(server: Serving, folder: Path, small: bool) -> None:
+    """Undo `fill`."""
+    if small:
+        (folder / "ballast").unlink()
+    else:
+        limit_files(server.process.pid, 1 << 30)
+
+
+# --- more than there is room for -----------------------------------------------------------------------------------
+
+
+def stored(server: Serving, path: str, body: bytes) -> list[Answer]:
+    """Send a batch again under its key until it is stored; the answers."""
+    answers: list[Answer] = []
+    until = time.monotonic() + 60
+    while not answers or answers[-1].status == 503:
+        assert time.monotonic() < until
+        answers.append(server.request("POST", path, body))
+        if answers[-1].status == 503:
+            assert answers[-1].headers["retry-after"] == "2"
+            time.sleep(0.2)
+    return answers
+
+
+def test_when_too_much_waits_senders_are_sent_away_and_counted_later(tmp_path: Path) -> None:
+    # Records of 64 KiB, so that bodies of 8 MiB have few reports. Eight bodies may wait beside those of a commit.
+    asked = Collection(name="large", scheme=make("OUE", epsilon=1, domain_size=1 << 19))
+    size = asked.scheme.report_dtype.itemsize
+    count = (8 << 20) // size
+    folder, keys = tmp_path / "collector", [new_key() for _ in range(14)]
+    with serving(folder) as server, ThreadPoolExecutor(len(keys)) as pool:
+        where = created(server, asked)
+        with closing(sqlite3.connect(folder / "inbox.db", isolation_level=None)) as tool:
+            tool.execute("BEGIN IMMEDIATE")
+            sent = [pool.submit(stored, server, f"{where}/reports/{key}", bytes(count * size)) for key in keys]
+            eventually(lambda: busy(server) >= 1)
+            assert metric(server, "commits_total") == 0
+            tool.execute("ROLLBACK")
+        answers = [each.result() for each in sent]
+        assert [each[-1].status for each in answers] == [201] * len(keys)
+        refused = [answer for each in answers for answer in each[:-1]]
+        assert any("too many reports are waiting" in answer.json["detail"] for answer in refused)
+        (told,) = server.request("GET", "/v1/collections", role="read").json["collections"]
+        assert told["reports"] == len(keys) * count
+        again = [server.request("POST", f"{where}/reports/{key}", bytes(size)).status for key in keys]
+        assert again == [200] * len(keys)
+        assert server.terminate() == 0
+
+
+def busy(server: Serving) -> int:
+    return metric(server, 'batches_total{outcome="busy"}')
+
+
+def test_when_too_much_arrives_senders_are_sent_away_and_counted_later(tmp_path: Path) -> None:
+    asked, key = question(), new_key()
+    folder, half, other = tmp_path / "collector", bytes(600_000), bytes(500_000)
+    with serving(folder, "--receiving", "1000000", "--patience", "60") as server:
+        path = f"{created(server, asked)}/reports"
+        slow = http.client.HTTPConnection(HOST, server.port, timeout=30)
+        slow.putrequest("POST", f"{path}/{key}")
+        slow.putheader("Content-Length", str(len(half) + 2))
+        slow.endheaders(half)
+        answers: list[Answer] = []
+        keys: list[str] = []
+        until = time.monotonic() + 30
+        # The first of these may arrive before the half body.
+        while not answers or answers[-1].status == 201:
+            assert time.monotonic() < until
+            keys.append(new_key())
+            answers.append(server.request("POST", f"{path}/{keys[-1]}", other))
+        assert (answers[-1].status, answers[-1].headers["retry-after"]) == (503, "2")
+        assert "too many reports are arriving" in answers[-1].json["detail"]
+        slow.send(bytes(2))
+        assert slow.getresponse().status == 201
+        slow.close()
+        assert stored(server, f"{path}/{keys[-1]}", other)[-1].status == 201
+        count = len(keys) * len(other) // 2 + len(half) // 2 + 1
+        assert server.request("GET", f"{place(asked)}/estimates?item=1", role="read").json["reports"] == count
+        assert server.terminate() == 0

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import queue
 import random
 import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from plausibly import PlausiblyError, make
 from plausibly.files import Collected, ReportFile
+from plausibly.service import rolling
 from plausibly.service.collections import Collection
 from plausibly.service.collector import Collector, opened
 from plausibly.service.inbox import Batch
@@ -93,16 +97,87 @@ def test_what_has_gathered_is_rolled_in_parts_that_fit_into_memory(
     assert filed(tmp_path, ASKED) == list(range(700))
 
 
-def test_the_thread_that_rolls_lets_others_go_first(tmp_path: Path) -> None:
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_thread_that_rolls_lets_others_go_first(
+    allowed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if sys.platform != "linux":
         pytest.skip("only on Linux has each thread a priority of its own")
-    with opened(tmp_path) as collector:
+    asked_for: queue.Queue[tuple[int, int, int]] = queue.Queue()
+
+    def noted(which: int, who: int, priority: int) -> None:
+        asked_for.put((which, who, priority))
+        if not allowed:
+            raise PermissionError
+
+    # Some sandboxes forbid priorities, and the system is trusted to follow them.
+    monkeypatch.setattr(os, "setpriority", noted)
+    with opened(tmp_path, roll_every=0.1) as collector:
+        collector.create(ASKED)
         collector.roller.start()
-        roller = collector.roller._thread
-        until = time.monotonic() + 30
-        while os.getpriority(os.PRIO_PROCESS, roller.native_id or 0) <= os.getpriority(os.PRIO_PROCESS, 0):
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        which, who, priority = asked_for.get(timeout=30)
+        assert (which, who) == (os.PRIO_PROCESS, collector.roller._thread.native_id)
+        assert priority > 0
+        add(collector, 0, 10)
+        eventually(lambda: collector.roller.rolls == 1)
+    assert asked_for.empty()
+
+
+def test_an_hourly_roll_that_failed_is_tried_again_after_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(rolling, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=time.sleep))
+    with opened(tmp_path) as collector:
+        roller = collector.roller
+
+        def due_in(seconds: float) -> bool:
+            now[0] += seconds
+            return roller._due() == [ASKED.id]
+
+        collector.create(ASKED)
+        add(collector, 0, 10)
+        assert not due_in(0)
+        assert not due_in(3599)
+        assert due_in(2)
+        obstacle = tmp_path / ASKED.id
+        obstacle.write_bytes(b"")  # where its folder will be
+        for failures in (1, 2, 3):
+            roller._try(ASKED.id)
+            assert (roller.rolls, roller.failures) == (0, failures)
+            assert not due_in(59)
+            assert due_in(2)
+        obstacle.unlink()
+        roller._try(ASKED.id)
+        assert (roller.rolls, roller.failures) == (1, 3)
+        add(collector, 10, 20)
+        assert not due_in(3599)
+        assert due_in(2)
+        roller._try(ASKED.id)
+    assert filed(tmp_path, ASKED) == list(range(20))
+
+
+def eventually(met: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not met():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_log_that_an_answer_keeps_is_emptied_when_it_has_been_read(tmp_path: Path) -> None:
+    log = tmp_path / "inbox.db-wal"
+    with opened(tmp_path, roll_every=0.2) as collector:
+        collector.create(ASKED)
+        add(collector, 0, 100)
+        collector.roller.start()
+        with collector.inbox.view() as view:
+            assert view.account(ASKED.id) is not None
+            collector.roller.roll(ASKED.id)
+            add(collector, 100, 200)
+            collector.roller.roll(ASKED.id)
+            assert log.stat().st_size > 0
+        # Nothing is rolled any more.
+        eventually(lambda: log.stat().st_size == 0)
 
 
 @pytest.mark.parametrize("point", ["collected", pytest.param("counted", marks=pytest.mark.full)])

@@ -9,7 +9,7 @@ import pytest
 from plausibly import encode_reports, make
 from plausibly.service.collections import Collection
 from plausibly.service.inbox import Inbox, Outcome
-from plausibly.service.writer import BUSY, Arrival, Replies, Writer
+from plausibly.service.writer import BUSY, MOST_COMMITTED, Arrival, Replies, Writer
 from serving import question, records
 
 
@@ -82,6 +82,36 @@ def test_too_many_or_too_large_batches_are_sent_away(inbox: Inbox) -> None:
     small.stop()
     assert not small.submit(arrival(9, b""))
     assert [each.counts.batches[BUSY] for each in (few, small)] == [1, 2]
+
+
+def test_a_commit_ends_before_it_has_too_many_reports(inbox: Inbox) -> None:
+    inbox.create(question())
+    commits: list[Replies] = []
+    writer = Writer(inbox, commits.append, most_committed=100)
+    sizes = [60, 40, 1, 250, 30, 80, 10, 10]
+    for key, size in enumerate(sizes):
+        assert writer.submit(arrival(key, records(question(), range(size))))
+    writer.start()
+    writer.stop()
+    found = [[len(arrival.body) // 2 for arrival, _ in replies] for replies in commits]
+    assert found == [[60, 40], [1], [250], [30], [80, 10, 10]]
+    assert {reply.outcome for replies in commits for _, reply in replies} == {Outcome.NEW}
+    assert writer.counts.reports == sum(sizes)
+
+
+def test_reports_of_one_byte_do_not_make_a_row_that_no_roll_has_memory_for(inbox: Inbox) -> None:
+    small = Collection(name="small", scheme=make("DE", epsilon=1, domain_size=10))
+    inbox.create(small)
+    commits: list[Replies] = []
+    writer = Writer(inbox, commits.append)
+    for key in range(9):
+        assert writer.submit(Arrival(small, key.to_bytes(16, "big"), bytes(MOST_COMMITTED // 4)))
+    writer.start()
+    writer.stop()
+    assert [len(replies) for replies in commits] == [4, 4, 1]
+    with inbox.view() as view:
+        assert [row[-1] for row in view.rows("pending")] == [MOST_COMMITTED, MOST_COMMITTED, MOST_COMMITTED // 4]
+    assert not writer.waiting
 
 
 def test_jobs_run_on_the_writers_thread_and_their_errors_come_back(inbox: Inbox) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ..service.server import serve as served
 from .common import exit_on_error, messages
 from .options.serve import ServeOptions
@@ -17,4 +19,5 @@ def serve(request: ServeOptions) -> None:
             behind_proxy=request.behind_proxy,
             lines=request.as_json,
             inbox=request.inbox,
+            leave=os._exit,
         )

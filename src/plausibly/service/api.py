@@ -6,13 +6,12 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -31,7 +30,7 @@ from .metrics import metrics_text
 from .openapi import openapi
 from .problems import ProblemError
 from .release import release_of
-from .requests import FOREVER, NO_COLLECTION, RETRY, as_file, collection_of, problem_of
+from .requests import FOREVER, NO_COLLECTION, RETRY, STOPPING, as_file, collection_of, problem_of
 from .routes import Operation, all_operations, is_page
 from .sessions import COOKIE
 from .tokens import Scope
@@ -109,13 +108,12 @@ class _Api:
         loop = asyncio.get_running_loop()
 
         def deliver(replies: Replies) -> None:
-            if not loop.is_closed():  # otherwise nobody is left to be answered
+            with suppress(RuntimeError):  # the loop is closed, and nobody is left to be answered
                 loop.call_soon_threadsafe(_settle, replies)
 
         self._collector.deliver = deliver
         self._collector.roller.start()
         yield
-        await run_in_threadpool(self._dashboard.close)
 
     def route(self, path: str, operations: list[Operation]) -> Route:
         handlers = {each.method: self._guarded(each) for each in operations}
@@ -157,6 +155,8 @@ class _Api:
                 return problem.response()
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody is there to read it
+            except asyncio.CancelledError:
+                return STOPPING.response()
             except Exception as error:
                 return problem_of(error).response()
 
@@ -174,14 +174,14 @@ class _Api:
     # --- collections -------------------------------------------------------------------------------------------
 
     async def create(self, request: Request) -> Response:
-        collection = await run_in_threadpool(Collection.from_document, await self._body(request))
-        new = await run_in_threadpool(self._collector.create, collection)
+        collection = await self._collector.errands.run(Collection.from_document, await self._body(request))
+        new = await self._collector.errands.run(self._collector.create, collection)
         where = {"Location": f"/v1/collections/{collection.id}"}
         said = {"id": collection.id, "fingerprint": collection.scheme.fingerprint(), "warnings": collection.warnings}
         return _json(said, 201 if new else 200, where)
 
     async def collections(self, request: Request) -> Response:
-        accounts = await run_in_threadpool(self._collector.accounts)
+        accounts = await self._collector.errands.run(self._collector.accounts)
         return _json({"collections": [summary(each) for each in accounts]})
 
     async def document(self, request: Request) -> Response:
@@ -194,13 +194,13 @@ class _Api:
 
     async def close(self, request: Request) -> Response:
         identity = (await self._collection(request)).id
-        await run_in_threadpool(self._collector.close, identity)
-        account = await run_in_threadpool(self._collector.account, identity)
+        await self._collector.errands.run(self._collector.close, identity)
+        account = await self._collector.errands.run(self._collector.account, identity)
         return _json(summary(account) if account is not None else {})
 
     async def delete(self, request: Request) -> Response:
         identity = (await self._collection(request)).id
-        await run_in_threadpool(self._collector.delete, identity)
+        await self._collector.errands.run(self._collector.delete, identity)
         return Response(status_code=204)
 
     # --- reports -----------------------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ class _Api:
             return Response(content, headers={"ETag": tag}, media_type="application/octet-stream")
 
         identity = (await self._collection(request)).id
-        return await run_in_threadpool(written)
+        return await self._collector.errands.run(written)
 
     async def _answered(
         self,
@@ -291,7 +291,7 @@ class _Api:
             return Response(content, headers=headers, media_type=media)
 
         identity = (await self._collection(request)).id
-        return await run_in_threadpool(written)
+        return await self._collector.errands.run(written)
 
     # --- operators ---------------------------------------------------------------------------------------------
 
@@ -299,7 +299,7 @@ class _Api:
         return _json({"status": "alive"})
 
     async def readyz(self, request: Request) -> Response:
-        await run_in_threadpool(self._collector.expect_ready)
+        await self._collector.errands.run(self._collector.expect_ready)
         return _json({"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:

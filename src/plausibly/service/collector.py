@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from ..core.errors import PlausiblyError, StateError
 from ..core.words import Setting, Words
 from .answers import Answers
 from .collections import Collection
+from .errands import Errands
 from .folder import Folder
 from .inbox import Account, Inbox
 from .log import fault
@@ -21,6 +23,9 @@ from .rolling import ROLL_REPORTS, ROLL_SECONDS, Locks, Roller
 from .sqlite_inbox import SqliteInbox
 from .tokens import Tokens
 from .writer import Replies, Writer
+
+_FOR_COMMITS = 2.0
+"""Seconds of the time to stop that are kept for the writer, which rolls and requests need until they end."""
 
 
 class Collector:
@@ -45,6 +50,7 @@ class Collector:
         )
         self.answers = Answers(folder, self.inbox, locks, self.roller.complete_held)
         self.tokens = Tokens(folder.tokens)
+        self.errands = Errands()
         self._known: dict[str, Collection] = {}
         self._deletions = 0
         self._knowing = threading.Lock()
@@ -58,11 +64,17 @@ class Collector:
             except (PlausiblyError, OSError, ImportError) as error:
                 fault(error, "reports stay in the inbox")
 
-    def stop(self) -> None:
-        """Answer everything that waits."""
-        self.roller.stop()
-        self.writer.stop()
+    def stop(self, until: float | None = None) -> bool:
+        """Commit and answer everything that waits, and end all threads; whether they ended until this time.
+
+        A thread that is left may still be writing files of the folder, which must stay locked until the process ends.
+        """
+        early = None if until is None else until - _FOR_COMMITS
+        ended = [self.roller.stop(_left(early)), self.errands.stop(_left(early))]
+        if not self.writer.stop(_left(until)):
+            return False
         self.inbox.truncate_log()
+        return all(ended)
 
     def accounts(self) -> list[Account]:
         """The accounts of all collections."""
@@ -113,6 +125,10 @@ class Collector:
             self._deletions += 1
             self._known.pop(identity, None)
         self.answers.forget(identity)
+
+
+def _left(until: float | None) -> float | None:
+    return None if until is None else max(0.0, until - time.monotonic())
 
 
 def summary(account: Account) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 import threading
@@ -10,7 +11,6 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, Generic, TypeVar
 from urllib.parse import parse_qs, urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -40,7 +40,7 @@ from .dashboard_pages import (
 from .overview import Overview, overview
 from .problems import ProblemError, title_of
 from .progress import Progress
-from .requests import FOREVER, as_file, collection_of, problem_of
+from .requests import FOREVER, STOPPING, as_file, collection_of, problem_of
 from .routes import DASHBOARD, Operation
 from .sessions import COOKIE, SECONDS, Sessions
 from .tokens import Scope
@@ -94,7 +94,7 @@ class Dashboard:
         self._pictures: _Kept[bytes] = _Kept()
         # Matplotlib's settings belong to the process.
         self._drawing = threading.Lock()
-        self._warming: threading.Thread | None = None
+        self._warm_up_begun = False
 
     def guarded(self, operation: Operation) -> _Handler:
         """The function that answers an operation, for requests that may have it."""
@@ -112,6 +112,8 @@ class Dashboard:
                 return sealed(await handler(request))
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody is there to read it
+            except asyncio.CancelledError:
+                return problem_page(STOPPING, signed_in=signed_in)
             except Exception as error:
                 problem = error if isinstance(error, ProblemError) else problem_of(error)
                 return problem_page(problem, signed_in=signed_in)
@@ -125,14 +127,9 @@ class Dashboard:
             with self._drawing:
                 warm_up()
 
-        if self._warming is None:
-            self._warming = threading.Thread(target=work, name="charts", daemon=True)
-            self._warming.start()
-
-    def close(self) -> None:
-        """Wait for what runs in the background, which needs the files of the process."""
-        if self._warming is not None:
-            self._warming.join()
+        if not self._warm_up_begun:
+            self._warm_up_begun = True
+            self._collector.errands.begin(work)
 
     # --- signing in --------------------------------------------------------------------------------------------
 
@@ -151,7 +148,7 @@ class Dashboard:
         return response
 
     async def page_signed_out(self, request: Request) -> Response:
-        await run_in_threadpool(self._sessions.end, request.cookies.get(COOKIE, ""))
+        await self._collector.errands.run(self._sessions.end, request.cookies.get(COOKIE, ""))
         response = _see_other(f"{DASHBOARD}/sign-in")
         self._set_cookie(response, "", 0)
         return response
@@ -183,7 +180,7 @@ class Dashboard:
             told = f"{sum(each.received for each in accounts):,} reports in {len(accounts):,} collections."
             return _unless_known(request, Moment(_tag(states), told), lambda now: collections_page(accounts, now))
 
-        return await run_in_threadpool(written)
+        return await self._collector.errands.run(written)
 
     async def page_collection(self, request: Request) -> Response:
         identity, asked = (await collection_of(self._collector, request)).id, _asked(request)
@@ -203,7 +200,7 @@ class Dashboard:
             tag = _tag((identity, state, account.received, progress.status, progress.window(), asked))
             return _unless_known(request, Moment(tag, f"{progress.reports()}."), page)
 
-        return await run_in_threadpool(written)
+        return await self._collector.errands.run(written)
 
     async def page_chart(self, request: Request) -> Response:
         identity, asked = (await collection_of(self._collector, request)).id, _asked(request)
@@ -216,7 +213,7 @@ class Dashboard:
                     return self._picture((identity, found.state.tag, asked.items, asked.pair), plate, narrow)
             raise ProblemError(404, "there is no such chart")
 
-        return await run_in_threadpool(written)
+        return await self._collector.errands.run(written)
 
     async def page_csv(self, request: Request) -> Response:
         return await self._file(request, ".csv", "text/csv; charset=utf-8")
@@ -235,7 +232,7 @@ class Dashboard:
             kept = {"Content-Disposition": f'attachment; filename="estimates-{collection.id[:12]}{ending}"'}
             return Response(as_file(ending, answer), headers=kept, media_type=media)
 
-        return await run_in_threadpool(written)
+        return await self._collector.errands.run(written)
 
     async def page_changes(self, request: Request) -> Response:
         def written() -> Response:
@@ -249,7 +246,7 @@ class Dashboard:
             return _html(changes_page(accounts, chosen, report, items=_items(request), refused=refused))
 
         chosen = _chosen(request)
-        return await run_in_threadpool(written)
+        return await self._collector.errands.run(written)
 
     async def page_changes_chart(self, request: Request) -> Response:
         def written() -> Response:
@@ -260,7 +257,7 @@ class Dashboard:
             return self._picture(key, changes_plate(report), bool(request.query_params.get("narrow")))
 
         chosen = _chosen(request)
-        return await run_in_threadpool(written)
+        return await self._collector.errands.run(written)
 
     # --- what pages show ---------------------------------------------------------------------------------------
 

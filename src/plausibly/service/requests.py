@@ -6,7 +6,6 @@ import re
 import tempfile
 from pathlib import Path
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from ..core.errors import DomainError, ParameterError, PlausiblyError
@@ -23,6 +22,8 @@ from .problems import ProblemError
 
 FOREVER = "public, max-age=31536000, immutable"
 RETRY = {"Retry-After": "2"}
+STOPPING = ProblemError(503, "the collector is being stopped; send the request again", RETRY)
+"""The answer to a request that is cut off. Only the end of the collector cancels the tasks of requests."""
 NO_COLLECTION = "there is no such collection"
 _ID = re.compile(r"[0-9a-f]{64}")
 
@@ -35,7 +36,7 @@ async def collection_of(collector: Collector, request: Request) -> Collection:
     known = collector.known(identity)
     if known is not None:
         return known
-    account = await run_in_threadpool(collector.account, identity)
+    account = await collector.errands.run(collector.account, identity)
     if account is None:
         raise ProblemError(404, NO_COLLECTION)
     return account.collection

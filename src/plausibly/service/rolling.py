@@ -51,8 +51,6 @@ _ATTEMPTS = 10
 _PIECE_SECONDS = 0.002
 """About the longest time, in seconds, that new reports wait while rolled rows are removed."""
 _NICE = 10
-_PATIENCE = 5.0
-"""Seconds that a stopping collector waits for a roll; a roll that is cut off is completed by the next start."""
 
 
 @dataclass
@@ -97,6 +95,7 @@ class Roller:
         self._every, self._reports, self._reached = every, reports, reached
         self._next: dict[str, float] = {}
         self._retry: dict[str, float] = {}
+        self._log_is_left = False
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="roller", daemon=True)
 
@@ -104,16 +103,21 @@ class Roller:
         """Start the roller's thread."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """End the roller's thread, with at most the current roll."""
+    def stop(self, seconds: float | None = None) -> bool:
+        """Begin no more files, and wait for the one under way; whether the roller's thread ended in this time.
+
+        A roll that is cut off is completed by the next start.
+        """
         self._stopping.set()
         if self._thread.ident is not None:
-            self._thread.join(_PATIENCE)
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         _yield_to_others()
         while not self._stopping.wait(min(_PAUSE, self._every / 4)):
             self._try_deletions()
+            self._try_log()
             for identity in self._due():
                 if self._stopping.is_set():
                     return
@@ -142,11 +146,12 @@ class Roller:
         return min(self._reports, max(1, ROLL_BYTES // account.collection.scheme.report_dtype.itemsize))
 
     def _try(self, identity: str) -> None:
-        self._next[identity] = time.monotonic() + self._every
+        begun = time.monotonic()
         try:
             account = self._account(identity)
             if account is not None:
                 (self.roll if account.closed or not _ended(account) else self.close)(identity)
+            self._next[identity] = begun + self._every
         except CancelledError:
             return  # the writer has stopped; the next start completes the roll
         except Exception as error:
@@ -205,6 +210,8 @@ class Roller:
         """
         done, until = 0, 0
         while True:
+            if self._stopping.is_set():
+                raise CancelledError
             # Not one file for whatever has gathered, which may be more than fits into memory.
             with self._locks.of(identity):
                 done += self.complete_held(identity)
@@ -310,13 +317,23 @@ class Roller:
             # How long a row takes depends on its size; as many as fit into the time, but never many more than before.
             some = max(1, min(2 * some, int(some * _PIECE_SECONDS / max(time.monotonic() - begun, 1e-6))))
 
-    def _truncate_log(self) -> None:
+    def _truncate_log(self, attempts: int = _ATTEMPTS) -> None:
         self._inbox.shorten_log()
         # An answer that is being read keeps the log; nobody waits for it on the writer's thread.
-        for _ in range(_ATTEMPTS):
-            if self._writer.run(self._inbox.truncate_log).result():
+        for _ in range(attempts):
+            self._log_is_left = not self._writer.run(self._inbox.truncate_log).result()
+            if not self._log_is_left:
                 return
             time.sleep(_PAUSE / _ATTEMPTS)
+
+    def _try_log(self) -> None:
+        if self._log_is_left:
+            try:
+                self._truncate_log(attempts=1)
+            except CancelledError:
+                return
+            except Exception as error:
+                fault(error, "the log of the inbox still has removed reports")
 
     def _sweep(self, identity: str) -> None:
         # A file that was not yet linked is written again; one that was linked has its own name already.

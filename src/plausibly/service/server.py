@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import shutil
 import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -33,6 +36,9 @@ _MOST_HEADER = 1 << 16
 _MOST_FRAMING = 1 << 23
 """The most bytes of a request beside its body: the header, the sizes of chunks, and fields after the last chunk."""
 _DRAIN_SECONDS = 3
+"""Time for requests after the signal to end; those that take longer get 503."""
+_END_SECONDS = 8.5
+"""Time from the signal to the end: operators are promised ten seconds, which is also what Docker waits."""
 _IDLE_SECONDS = 5
 _BACKLOG = 2048
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -40,6 +46,9 @@ _YOUNG = 50_000
 """New objects until Python looks for cycles among them; requests that wait for a commit would be looked at in vain."""
 _SWITCH_SECONDS = 0.0005
 """The longest wait of a thread for the interpreter: a tenth of the usual, because writer, rolls and loop share it."""
+
+
+_STOPPED = "stopped; everything that was acknowledged is stored"
 
 
 class Bounded(HttpToolsProtocol):
@@ -102,6 +111,14 @@ class Bounded(HttpToolsProtocol):
 
 
 class _Server(uvicorn.Server):
+    asked_to_end: float | None = None
+    """The time of the first signal."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.asked_to_end is None:
+            self.asked_to_end = time.monotonic()
+        super().handle_exit(sig, frame)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         # Unlike uvicorn's own, it does not send the signal again after an orderly end: the exit code is 0.
@@ -136,11 +153,14 @@ def serve(
     port: int = 8080,
     behind_proxy: bool = False,
     lines: bool = False,
+    leave: Callable[[int], object] | None = None,
     **options: Any,
 ) -> None:
     """Run a collector on a folder until SIGTERM or SIGINT; with ``lines``, log a line of JSON for each message.
 
-    ``options`` are those of `Collector`.
+    ``leave`` ends the process with an exit code, as `os._exit` does. It is called ten seconds after the signal at the
+    latest, if a roll or the work of a request is still under way: threads cannot be ended, and the folder stays locked
+    until they have. Without ``leave``, `serve` waits for them. ``options`` are those of `Collector`.
     """
     _expect_host(host, behind_proxy)
     whole_number("port", port, 0, 65535)
@@ -164,8 +184,14 @@ def serve(
         sys.setswitchinterval(_SWITCH_SECONDS)
         gc.freeze()
         gc.set_threshold(_YOUNG)
-        _Server(config).run(sockets=[listening])
-    note("stopped; everything that was acknowledged is stored")
+        server = _Server(config)
+        server.run(sockets=[listening])
+        begun = time.monotonic() if server.asked_to_end is None else server.asked_to_end
+        if leave is not None and not collector.stop(begun + _END_SECONDS):
+            shutil.rmtree(scratch, ignore_errors=True)
+            note(_STOPPED)
+            leave(0)
+    note(_STOPPED)
 
 
 def _expect_host(host: str, behind_proxy: bool) -> None:

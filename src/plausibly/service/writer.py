@@ -23,6 +23,8 @@ MOST_WAITING = 1 << 13
 """The most batches that wait for the writer."""
 MOST_BYTES = 1 << 26
 """The most bytes that wait for the writer; they are in memory."""
+MOST_COMMITTED = 1 << 21
+"""The most reports of a commit, unless a single batch has more. A roll has whole commits in memory."""
 
 BUSY = "busy"
 """The outcome of a batch for which there was no room, in the counters."""
@@ -80,10 +82,11 @@ class Writer:
         *,
         most_waiting: int = MOST_WAITING,
         most_bytes: int = MOST_BYTES,
+        most_committed: int = MOST_COMMITTED,
     ) -> None:
         self.counts = Counts()
         self._inbox, self._deliver = inbox, deliver
-        self._most_waiting, self._most_bytes = most_waiting, most_bytes
+        self._most_waiting, self._most_bytes, self._most_committed = most_waiting, most_bytes, most_committed
         self._arrived: deque[Arrival] = deque()
         self._jobs: deque[Callable[[], None]] = deque()
         self._bytes = 0
@@ -95,13 +98,14 @@ class Writer:
         """Start the writer's thread."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Commit and answer everything that waits, then end the writer's thread."""
+    def stop(self, seconds: float | None = None) -> bool:
+        """Commit and answer everything that waits, then end the writer's thread; whether it ended in this time."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
         if self._thread.ident is not None:
-            self._thread.join()
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     @property
     def alive(self) -> bool:
@@ -153,14 +157,33 @@ class Writer:
                 self._changed.wait_for(lambda: self._arrived or self._jobs or self._stopping)
                 if self._stopping and not self._arrived and not self._jobs:
                     return
-                arrived, jobs = list(self._arrived), list(self._jobs)
-                self._arrived.clear()
+                arrived, jobs = self._next(), list(self._jobs)
                 self._jobs.clear()
-                self._bytes = 0
             if arrived:
                 self._deliver(self._committed(arrived))
             for job in jobs:
                 job()
+
+    def _next(self) -> list[Arrival]:
+        # The batches of the next commit. Usually that is all of them: no report is smaller than a byte.
+        arrived: list[Arrival] = []
+        if self._bytes <= self._most_committed:
+            arrived.extend(self._arrived)
+            self._arrived.clear()
+            self._bytes = 0
+            return arrived
+        room, collection, size = self._most_committed, None, 1
+        for each in self._arrived:
+            if each.collection is not collection:  # making the type of a record costs more than all else here
+                collection, size = each.collection, each.collection.scheme.report_dtype.itemsize
+            room -= len(each.body) // size
+            if arrived and room < 0:
+                break
+            arrived.append(each)
+        for each in arrived:
+            self._arrived.popleft()
+            self._bytes -= len(each.body)
+        return arrived
 
     def _committed(self, arrived: Sequence[Arrival]) -> Replies:
         replies: dict[int, Reply] = {}
