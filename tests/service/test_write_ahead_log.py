@@ -398,7 +398,7 @@ def torn(source: random.Random, before: bytes, after: bytes) -> bytes:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("crashes", [80, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("crashes", [80, pytest.param(600, marks=pytest.mark.slow)])
 def test_no_loss_of_power_is_taken_for_damage_and_none_loses_an_acknowledged_commit(
     tmp_path: Path, crashes: int
 ) -> None:
