@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from ..core.errors import StateError
@@ -15,6 +15,7 @@ from .collector import opened, shared_inbox
 from .folder import Folder
 from .inbox import Account
 from .sqlite_inbox import SqliteInbox
+from .write_ahead_log import expect_undamaged, log_of
 
 
 def backup(path: Path, out: Path, inbox: str | None = None) -> list[Account]:
@@ -30,7 +31,7 @@ def backup(path: Path, out: Path, inbox: str | None = None) -> list[Account]:
         raise StateError(f"{out}: expected a new folder for the copy, got one that has files; choose another")
     copy.make()
     if inbox is None:
-        _copy_inbox(folder.inbox, copy.inbox)
+        _copy_inbox(folder, copy.inbox)
     else:
         with shared_inbox(inbox, folder) as source, source.view() as view, closing(SqliteInbox(copy.inbox)) as target:
             target.fill(view)
@@ -44,13 +45,25 @@ def backup(path: Path, out: Path, inbox: str | None = None) -> list[Account]:
     return accounts
 
 
-def _copy_inbox(source: Path, target: Path) -> None:
+def _copy_inbox(folder: Folder, target: Path) -> None:
     try:
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with closing(sqlite3.connect(source)) as there, closing(sqlite3.connect(target)) as here:
-            there.backup(here)
+        with closing(sqlite3.connect(folder.inbox)) as there:
+            _read_log(folder, there)
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            with closing(sqlite3.connect(target)) as here:
+                there.backup(here)
     except sqlite3.Error as error:
-        raise StateError(f"{source}: {error}; no backup was made") from None
+        raise StateError(f"{folder.inbox}: {error}; no backup was made") from None
+
+
+def _read_log(folder: Folder, connection: sqlite3.Connection) -> None:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(folder.locked())
+        except StateError:
+            return  # a collector is running, which has checked its log
+        expect_undamaged(log_of(folder.inbox))
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # SQLite reads the log now
 
 
 def _copy_files(folder: Folder, copy: Folder, account: Account) -> None:

@@ -27,6 +27,7 @@ from .inbox import (
     View,
     entry_of_all,
 )
+from .write_ahead_log import expect_undamaged, log_of
 
 _APPLICATION = 0x504C4331
 _TABLES = """
@@ -78,6 +79,7 @@ class SqliteInbox(Inbox):
         with self._explained():
             if not path.exists():
                 self._make()
+            expect_undamaged(log_of(path))  # when SQLite has opened the file, the evidence is gone
             self._file = _file_at(path)
             self._connection = self._connect()
             self._prepare()
@@ -149,6 +151,8 @@ class SqliteInbox(Inbox):
     def _make(self) -> None:
         if any(len(each.name) == 64 and each.is_dir() for each in self.path.parent.iterdir()):
             raise DamagedInboxError(f"{self.path}: missing, although the folder has collections; restore a backup")
+        if log_of(self.path).exists():
+            raise DamagedInboxError(f"{self.path}: missing, although {log_of(self.path).name} exists; restore a backup")
         # It gets its name when it is complete: an inbox that was cut off to nothing is never taken for a new one.
         unfinished = self.path.with_name(f".{self.path.name}.tmp")
         for left in (unfinished, unfinished.with_name(f"{unfinished.name}-journal")):
@@ -255,7 +259,8 @@ class SqliteInbox(Inbox):
             raise self._damaged("it has texts that are not texts") from None
 
     def _damaged(self, reason: str) -> DamagedInboxError:
-        return DamagedInboxError(f"{self.path}: damaged, {reason}; restore a backup, or move the file away")
+        both = f"{self.path.name} and {log_of(self.path).name}"
+        return DamagedInboxError(f"{self.path}: damaged, {reason}; restore a backup, or move {both} away")
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
