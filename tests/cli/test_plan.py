@@ -319,10 +319,13 @@ def test_too_many_items_for_ranges_are_said() -> None:
 def test_a_shuffler_needs_its_smallest_batch() -> None:
     code, _, said = run("--items", 10, "--users", 50_000, "--central-epsilon", 1)
     assert code == 2
-    assert "--central-epsilon and --smallest-batch together" in said
+    assert "--central-epsilon needs --shuffler" in said
     code, _, said = run("--items", 10, "--users", 50_000, "--epsilon", 1, "--delta", "1e-9")
     assert code == 2
-    assert "--delta needs --central-epsilon" in said
+    assert "--delta needs --shuffler" in said
+    code, _, said = run("--items", 10, "--users", 1000, "--slots", 3, "--lifetime-epsilon", 1, "--shuffler", 100)
+    assert code == 2
+    assert "asked once with --shuffler, got --slots" in said
 
 
 @pytest.mark.full
@@ -331,3 +334,23 @@ def test_a_shuffler_raises_the_local_epsilon() -> None:
     found = json.loads(shown)
     assert code == 0
     assert found["central"]["epsilon"] <= 1 < 5 < found["central"]["local_epsilon"]
+
+
+@pytest.mark.full
+def test_a_shuffler_adds_the_central_epsilon_of_the_plan() -> None:
+    asked = "--items", 10, "--users", 50_000, "--epsilon", 1
+    alone, shuffled = (json.loads(run(*asked, *more, "--json")[1]) for more in ([], ["--shuffler", 10_000]))
+    assert shuffled["recommended"] == alone["recommended"]
+    assert shuffled["central"]["epsilon"] < 0.04
+    assert "central" not in alone
+    code, shown, _ = run(*asked, "--shuffler", 10_000, "--delta", "1e-9")
+    assert code == 0
+    assert "at δ = 1e-9, in batches of at least 10,000 reports from a trusted shuffler" in " ".join(shown.split())
+
+
+def test_the_shuffler_has_its_older_name_too() -> None:
+    asked = "--items", 10, "--users", 5_000, "--epsilon", 1
+    for name in ("--shuffler", "--smallest-batch"):
+        code, _, said = run(*asked, name, 10_000)
+        assert code == 2
+        assert "expected at most the 5,000 users of the plan, got 10,000" in said

@@ -59,3 +59,13 @@ def test_impossible_shufflers_are_refused() -> None:
 def test_a_batch_has_no_more_reports_than_users() -> None:
     with pytest.raises(ParameterError, match="smallest_batch: expected at most the 500 users of the plan, got 10,000"):
         plausibly.plan(10, 500, shuffler=CROWD)
+
+
+@pytest.mark.full
+def test_a_shuffler_without_an_epsilon_is_stated() -> None:
+    crowd = Shuffler(smallest_batch=10_000, delta="1e-9")
+    alone, found = (plausibly.plan(10, 50_000, epsilon=1, shuffler=given) for given in (None, crowd))
+    assert (repr(found.best), found.epsilon) == (repr(alone.best), 1)
+    assert found.central is not None
+    assert found.central.epsilon == shuffled(found.scheme, 10_000, "1e-9").epsilon
+    assert plausibly.plan(10, target=Within("1 %"), epsilon=1, shuffler=crowd).solved == "users"

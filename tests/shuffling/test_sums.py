@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import itertools
 import math
 
@@ -66,3 +67,17 @@ def test_tiny_and_large_sums_keep_their_relative_precision(copies: int) -> None:
     normal = math.sqrt(copies) * (math.exp(-50) / math.sqrt(2 * math.pi) - 10 * math.erfc(10 / math.sqrt(2)) / 2)
     assert 0.5 * normal < low <= high < 2 * normal
     assert high / low < 1.001
+
+
+def test_the_characteristic_function_is_the_sum_over_atoms() -> None:
+    values = np.array([1.7, -2.9, -0.5, 40.0])
+    masses = np.array([0.1, 0.15, 0.3, 1e-4])
+    made, pairs = Sum(values, masses, 1 - float(masses.sum()), 100), list(zip(values, masses, strict=True))
+    for step in (1e-9, 0.01):
+        turned = made._turned(masses, step, 5000)
+        assert turned.shape == (5000,)
+        for place in (0, 1, 70, 71, 4999):
+            exact = sum(mass * (cmath.exp(1j * value * place * step) - 1) for value, mass in pairs)
+            small = sum(mass * 1j * value * place * step for value, mass in pairs)
+            expected = exact if step > 1e-6 else small
+            assert abs(turned[place] - expected) <= 1e-12 * abs(expected) + (3e-15 if step > 1e-6 else place**2 * 1e-17)

@@ -80,16 +80,18 @@ def _expect_sense(request: PlanOptions) -> None:
         raise ParameterError("--confidence needs --within, --find or --quantile-within")
     if request.quantile_within is None and request.quantile != "0.5":
         raise ParameterError("--quantile needs --quantile-within")
-    if (request.central_epsilon is None) != (request.smallest_batch is None):
-        raise ParameterError("expected --central-epsilon and --smallest-batch together, got only one of them")
-    if request.central_epsilon is None and request.delta != "1e-6":
-        raise ParameterError("--delta needs --central-epsilon")
+    if request.central_epsilon is not None and request.smallest_batch is None:
+        raise ParameterError("--central-epsilon needs --shuffler, the smallest batch")
+    if request.smallest_batch is None and request.delta != "1e-6":
+        raise ParameterError("--delta needs --shuffler")
     repeating = (request.slots, request.lifetime_epsilon)
     if any(each is not None for each in repeating):
         if None in repeating or request.users is None:
             raise ParameterError("expected --slots, --lifetime-epsilon and --users together, got only some of them")
-        if given or request.epsilon is not None or request.central_epsilon is not None:
+        if given or request.epsilon is not None:
             raise ParameterError("expected --lifetime-epsilon for a repeated question, not --epsilon or a target")
+        if request.smallest_batch is not None:
+            raise ParameterError("expected a question that is asked once with --shuffler, got --slots")
     if request.way is not None and (request.slots is None or request.save is None):
         raise ParameterError("--way needs --slots and --save")
     ordered = [name for name in ORDERED if getattr(request, name) is not None]
@@ -110,10 +112,9 @@ def _attributes(request: PlanOptions) -> bool:
 
 
 def _shuffler(request: PlanOptions) -> Shuffler | None:
-    if request.central_epsilon is None:
+    if request.smallest_batch is None:
         return None
-    assert request.smallest_batch is not None  # checked before
-    return Shuffler(epsilon=request.central_epsilon, smallest_batch=request.smallest_batch, delta=request.delta)
+    return Shuffler(smallest_batch=request.smallest_batch, epsilon=request.central_epsilon, delta=request.delta)
 
 
 def _target(request: PlanOptions) -> Target | None:

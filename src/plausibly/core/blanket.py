@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from .errors import ParameterError
 
-_MOST_ATOMS = 256
-"""Maximum number of different pairs of ratios, so that an answer takes about a second."""
+_MOST_ATOMS = 512
+"""Maximum number of different pairs of ratios, so that an answer takes less than a second."""
 
 
 class Atom(NamedTuple):
@@ -36,6 +36,17 @@ class Blanket:
     """The ratios to the law of a third value instead of a blanket, for a lower bound; empty if it is not known."""
     given: str = ""
     """Condition for this law of the blanket, if any."""
+
+    @property
+    def alike(self) -> tuple[tuple[Atom, ...], ...]:
+        """The ratios to the laws of others who all have one value: a third one, or the first of the two.
+
+        Each is a crowd that may occur, hence a lower bound. Empty if the law of a third value is not known.
+        """
+        if not self.third:
+            return ()
+        own = _merged(Atom(atom.mass * atom.one, Fraction(1), atom.other / atom.one) for atom in self.atoms)
+        return self.third, own
 
     @property
     def mass(self) -> Fraction:

@@ -56,8 +56,9 @@ def plan(
     for the share of a range, and ``QuantileWithin(0.5, 2)`` for the median, in the units of the values. For a
     ``Table(...)`` of several attributes it is for the cells of tables of two attributes. ``skew``: how
     unevenly users are spread over items, as the exponent of a power law or "worst"; it matters if items share cells.
-    ``hash_seed``: that of public hash functions, by default a fresh one. ``shuffler``, instead of ``epsilon``: the
-    plan has the largest epsilon whose reports keep the central promise of the ``Shuffler`` once they are shuffled.
+    ``hash_seed``: that of public hash functions, by default a fresh one. ``shuffler``: a ``Shuffler`` with a central
+    epsilon stands for ``epsilon``, and the plan has the largest one whose shuffled reports keep that promise; without
+    one, the plan states the central epsilon of its scheme.
 
     >>> import plausibly
     >>> plausibly.plan(1000, 1_000_000, epsilon=1)
@@ -77,7 +78,10 @@ def plan(
     if shuffler is not None:
         _expect_shuffler(shuffler, epsilon)
         options: Any = {"target": target, "limits": limits, "skew": skew, "hash_seed": hash_seed}
-        return shuffler.plan(lambda local: plan(real, users, epsilon=local, **options), limits.most_epsilon)
+        central = shuffler.central
+        if central is None:
+            return shuffler.stated(plan(real, users, epsilon=epsilon, **options))
+        return shuffler.plan(lambda local: plan(real, users, epsilon=local, **options), central, limits.most_epsilon)
     given = [name for name, value in (("users", users), ("epsilon", epsilon), ("target", target)) if value is not None]
     if len(given) != 2:
         got = [word for name in given for word in (" and ", Setting(name))][1:] or ["none of them"]
@@ -128,7 +132,7 @@ def plan(
 def _expect_shuffler(shuffler: object, epsilon: object) -> None:
     if not isinstance(shuffler, Shuffler):
         raise ParameterError(Words("shuffler: expected a plausibly.Shuffler, got ", kind_of(shuffler)))
-    if epsilon is not None:
+    if shuffler.epsilon is not None and epsilon is not None:
         raise ParameterError(Words("expected a central epsilon or ", Setting("epsilon"), ", got both"))
 
 

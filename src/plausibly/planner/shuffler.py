@@ -1,4 +1,4 @@
-"""Plans with a shuffler: the largest local epsilon whose shuffled reports keep a central promise."""
+"""Plans with a shuffler: the central epsilon of a plan, or the largest local one that keeps a central promise."""
 
 from __future__ import annotations
 
@@ -23,32 +23,39 @@ _STEPS = 20
 class Shuffler:
     """A trusted shuffler for a plan: the central ``epsilon`` to keep, up to ``delta``, in every batch it releases.
 
-    ``smallest_batch``: the smallest number of honest users' reports that it ever releases together.
+    ``smallest_batch``: the smallest number of honest users' reports that it ever releases together. Without
+    ``epsilon``, the plan is the same as without a shuffler and states the central epsilon of its scheme.
     """
 
-    epsilon: EpsilonLike
     smallest_batch: int
+    epsilon: EpsilonLike | None = None
     delta: EpsilonLike = "1e-6"
 
     def __post_init__(self) -> None:
+        whole_number("smallest_batch", self.smallest_batch, 1, MOST_USERS)
+        if self.epsilon is None:
+            return
         central = exact_epsilon(self.epsilon, Setting("central_epsilon", python="epsilon"))
         if central < Fraction(1, _STEPS):
             raise ParameterError(Words(Setting("central_epsilon", python="epsilon"), ": expected at least 0.05"))
         object.__setattr__(self, "epsilon", central)
-        whole_number("smallest_batch", self.smallest_batch, 1, MOST_USERS)
 
     @property
-    def central(self) -> Fraction:
-        """The central epsilon of the plan, as a fraction."""
-        return exact_epsilon(self.epsilon)
+    def central(self) -> Fraction | None:
+        """The central epsilon that the plan has to keep, as a fraction; None if it has none to keep."""
+        return None if self.epsilon is None else exact_epsilon(self.epsilon)
 
-    def plan(self, at: Callable[[Fraction], Plan], most: Fraction) -> Plan:
-        """The plan with the largest local epsilon up to ``most`` that keeps the central promise.
+    def stated(self, found: Plan) -> Plan:
+        """The same plan with the central epsilon that the shuffler gives to its scheme."""
+        return self._expect_batches(replace(found, central=shuffled(found.scheme, self.smallest_batch, self.delta)))
+
+    def plan(self, at: Callable[[Fraction], Plan], central: Fraction, most: Fraction) -> Plan:
+        """The plan with the largest local epsilon up to ``most`` that keeps the ``central`` one.
 
         ``at``: the function from a local epsilon to a plan. Schemes differ in what a crowd hides, so each plan is
         judged by the scheme that it recommends.
         """
-        if self.central >= most:
+        if central >= most:
             raise ParameterError(
                 Words(Setting("central_epsilon", python="epsilon"), f": expected less than the limit {decimal(most)}")
             )
@@ -58,12 +65,12 @@ class Shuffler:
             if steps not in plans:
                 found = at(Fraction(steps, _STEPS))
                 promise = shuffled(found.scheme, self.smallest_batch, self.delta)
-                plans[steps] = replace(found, central=promise) if promise.epsilon <= self.central else None
+                plans[steps] = replace(found, central=promise) if promise.epsilon <= central else None
             return plans[steps] is not None
 
-        least, last = int(self.central * _STEPS), int(most * _STEPS)
+        least, last = int(central * _STEPS), int(most * _STEPS)
         # Most schemes need almost the same local epsilon: search from there in growing steps, then by halving.
-        guess = min(last, max(least, int(local_epsilon(self.central, self.smallest_batch, self.delta) * _STEPS)))
+        guess = min(last, max(least, int(local_epsilon(central, self.smallest_batch, self.delta) * _STEPS)))
         low, high, step = least, last + 1, 1
         if kept(guess):
             low = guess

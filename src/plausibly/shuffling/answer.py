@@ -29,6 +29,8 @@ _LEAST_DELTA = Fraction(1, 10**12)
 _STEPS = 100
 """Local epsilons are rounded down to hundredths."""
 _MOST_LOCAL = 30
+_SLOPE = 0.1
+"""How much the logarithm of delta changes with a hundredth of local epsilon, roughly."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +58,7 @@ class Shuffled:
 
     @cached_property
     def lower(self) -> float | None:
-        """Lower bound of the central epsilon in one round: an attack on a crowd whose others share a third value.
+        """Lower bound of the central epsilon in one round: an attack on a crowd whose others all have one value.
 
         None if it is not known for the shuffled scheme, or if there are several rounds.
         """
@@ -87,7 +89,7 @@ class Shuffled:
         if self.given:
             found.append(("if the hashes are", self.given))
         if self.lower is not None:
-            found.append(("no less than", f"ε = {self.lower:.3g}: an attack on others who share a third value"))
+            found.append(("no less than", f"ε = {self.lower:.3g}: an attack on others who all have one value"))
         if self.stronger_clones is not None:
             found.append(("any scheme", f"ε = {rounded_up(self.stronger_clones)} by the closed form of SODA 2023"))
         return [*found, *_CONDITIONS]
@@ -148,22 +150,53 @@ def local_epsilon(
     """
     central = float(exact_epsilon(epsilon))
     users, chance, rounds = _checked(users, delta, rounds)
-    low, high = 0, _MOST_LOCAL * _STEPS + 1
+
+    def crowd(steps: int) -> Crowd:
+        local = Fraction(steps, _STEPS)
+        return Crowd(_best(local), users, float(local)) if through is None else crowd_of(through(local), users)
+
+    def once(steps: int, most: float = central) -> bool:
+        return steps <= most * _STEPS or crowd(steps).delta(most) <= chance
+
+    def excess(steps: int) -> float:
+        kept = steps <= central * _STEPS / rounds
+        return -math.inf if kept else math.log(Rounds(crowd(steps), rounds, chance).delta_at(central) / chance)
+
+    found = _largest(once, 0, _MOST_LOCAL * _STEPS + 1)
+    if rounds > 1:
+        # Several rounds reveal no less than one, and roughly as much as one with this root, which are less work.
+        guess = _largest(lambda steps: once(steps, central / math.sqrt(rounds)), 0, found + 1)
+        found = _near(excess, guess, found + 1)
+    if found == 0:
+        raise ParameterError(Words(Setting("epsilon"), f": expected at least 0.01, got {shown(epsilon)}"))
+    return Fraction(found, _STEPS)
+
+
+def _largest(kept: Callable[[int], bool], low: int, high: int) -> int:
+    # The largest number that is kept, as low is and high is not.
     while high - low > 1:
         middle = (low + high) // 2
-        local = Fraction(middle, _STEPS)
-        kept = local <= central or _keeps(local, central, users, chance, rounds, through)
-        low, high = (middle, high) if kept else (low, middle)
-    if low == 0:
-        raise ParameterError(Words(Setting("epsilon"), f": expected at least 0.01, got {shown(epsilon)}"))
-    return Fraction(low, _STEPS)
+        low, high = (middle, high) if kept(middle) else (low, middle)
+    return low
 
 
-def _keeps(local: Fraction, central: float, users: int, delta: float, rounds: int, through: SchemeMaker | None) -> bool:
-    crowd = Crowd(_best(local), users, float(local)) if through is None else crowd_of(through(local), users)
-    if rounds == 1:
-        return crowd.delta(central) <= delta
-    return Rounds(crowd, rounds, delta).delta_at(central) <= delta
+def _near(excess: Callable[[int], float], guess: int, most: int) -> int:
+    # The largest number below most whose excess is at most 0, as that of 0 is: secants from a guess, then halving.
+    low, high, slope, last = 0, most, _SLOPE, (guess, math.nan)
+    for _ in range(6):
+        if high - low <= 1:
+            break
+        place = min(max(guess, low + 1), high - 1)
+        found = excess(place)
+        low, high = (place, high) if found <= 0 else (low, place)
+        if math.isinf(found):
+            break
+        moved = place - last[0]
+        if moved and (found - last[1]) / moved > 0:
+            slope = (found - last[1]) / moved
+        last = place, found
+        guess = place - math.ceil(found / slope) if found > 0 else place + math.ceil(-found / slope)
+    return _largest(lambda steps: excess(steps) <= 0, low, high)
 
 
 def _best(local: Fraction) -> Blanket:

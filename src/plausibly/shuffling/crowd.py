@@ -5,8 +5,9 @@ n users has up to
 
     δ(ε) <= E[(X_1 + ... + X_n)_+]/n,   X = (R_x(Y) - e^ε R_x'(Y))/b(Y) with probability b(Y), else 0
 
-(Balle et al. 2019, lemma 5.3, with b for γω; proof in docs/adr/0042-shuffling.md). With the law of a third value for b
-this is the exact divergence if all other users have that value, hence a lower bound of what any proof can show.
+(Balle et al. 2019, lemma 5.3, with b for γω; proof in docs/adr/0042-shuffling.md). With the law of one value for b, a
+third one or x, this is the exact divergence if all other users have that value, hence a lower bound of what any proof
+can show.
 """
 
 from __future__ import annotations
@@ -76,13 +77,15 @@ class Crowd:
         return least(self.delta, delta, rough, self.local, _TOLERANCE)[1]
 
     def lower(self, delta: float) -> float | None:
-        """Lower bound of the smallest epsilon of the batch at this delta, if all others have a third value.
+        """Lower bound of the smallest epsilon of the batch at this delta: the worst of some crowds that are all alike.
 
         None if the law of a third value is not known.
         """
-        if not self.blanket.third:
-            return None
-        pair = Pair(self.blanket.third, self.users)
+        return max((self.exact(atoms, delta) for atoms in self.blanket.alike), default=None)
+
+    def exact(self, alike: Sequence[Atom], delta: float) -> float:
+        """The smallest epsilon of the batch if all others have one value with this law, rounded down a little."""
+        pair = Pair(alike, self.users)
         rough = least(lambda epsilon: pair.delta(epsilon, COARSE).low, delta, pair.guess, self.local, 1e-3)[0]
         return least(lambda epsilon: pair.delta(epsilon).low, delta, rough, self.local, _TOLERANCE)[0]
 

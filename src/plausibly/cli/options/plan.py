@@ -31,7 +31,9 @@ class PlanOptions:
 
     With a target: plausibly plan --items 1000 --users 1000000 --within 0.5%
 
-    With a shuffler: plausibly plan --items 1000 --users 1000000 --central-epsilon 1 --smallest-batch 100000
+    With a shuffler: plausibly plan --items 1000 --users 1000000 --epsilon 1 --shuffler 100000
+
+    For a central ε of 1: plausibly plan --items 1000 --users 1000000 --central-epsilon 1 --shuffler 100000
 
     Numbers in order: plausibly plan --bins 0..1000/256 --unit € --users 100000 --epsilon 1
 
@@ -117,16 +119,22 @@ class PlanOptions:
     central_epsilon: Annotated[
         str | None,
         typer.Option(
-            help="Instead of --epsilon, with a trusted shuffler: the ε of shuffled batches. The plan has the largest ε "
-            "of a single report that keeps it."
+            help="With --shuffler, instead of --epsilon: the ε of shuffled batches. The plan has the largest ε of a "
+            "single report that keeps it."
         ),
     ] = None
     smallest_batch: Annotated[
         int | None,
-        typer.Option(help="With --central-epsilon: smallest number of honest users' reports ever released together."),
+        typer.Option(
+            "--shuffler",
+            "--smallest-batch",
+            metavar="USERS",
+            help="Add the central ε if a trusted shuffler releases the reports in batches, the smallest of this number "
+            "of honest users.",
+        ),
     ] = None
     delta: Annotated[
-        str, typer.Option(help="With --central-epsilon: the chance with which its promise may fail, from 1e-12.")
+        str, typer.Option(help="With --shuffler: the chance with which the central promise may fail, from 1e-12.")
     ] = "1e-6"
     slots: Annotated[
         int | None, typer.Option(help="The question is repeated this number of times, with --lifetime-epsilon.")
