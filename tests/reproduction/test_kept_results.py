@@ -71,7 +71,7 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
         return {**known, "extra8": ordered_world(), "extra9": attacked_world()}
     if seed == 4:  # and one in which those about fake reports do not
         otherwise = {"law": 1.5, "best": 0.1, "privacy": -0.5, "domain": -1, "above noise": 2, "functions": -0.2}
-        otherwise |= {"left": 0.15, "noticed": 0, "holders noticed": 1, "covered": 0.7, "lowered": -0.1}
+        otherwise |= {"left": 0.15, "noticed": 0, "holders noticed": 1, "covered": 0.92, "lowered": -0.1}
         return {**known, "extra9": attacked_world(**otherwise)}
     chance = random.Random(seed)
     changed: dict[str, list[Row]] = {}
