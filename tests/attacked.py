@@ -25,9 +25,10 @@ def alarms(name: str, attack: str, share: float, runs: int) -> tuple[float, floa
     """Shares of the runs in which the tally, and the reports, raise an alarm; ``share`` fakes for each honest user."""
     scheme: Any = make(name, epsilon=1, domain_size=ITEMS)
     values = np.repeat(np.arange(ITEMS), zipf(USERS, ITEMS))
-    fakes = fake_reports(PROTOCOLS[name](scheme), attack, np.arange(ITEMS)[-TARGETS:], round(share * USERS), seed=1)
+    protocol, targets = PROTOCOLS[name](scheme), np.arange(ITEMS)[-TARGETS:]
     seen = np.zeros((runs, 2))
     for run in range(runs):
+        fakes = fake_reports(protocol, attack, targets, round(share * USERS), seed=run)
         reports = np.concatenate([scheme.privatize(values, rng=SeededRandom(run)), fakes])
         tally = scheme.accumulator()
         tally.add(reports)

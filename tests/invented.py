@@ -77,12 +77,15 @@ def attacked_world(**factors: float) -> list[Row]:
             )
         for label in ("itemsets", "tally.diagnose", "diagnose_reports"):
             add(f"other attacks, {of}", f"random items: {label}", {"alarm": factors.get("holders noticed", 0)}, 10)
-        for label in ("random items", "random reports"):
-            add(f"other attacks, {of}", f"{label}: despite_fakes", {"covered": factors.get("covered", 1)}, 10)
+        for label in ("random items", "random reports", "maximal gain"):
+            add(f"intervals, {of}", f"{label}: despite_fakes", {"covered": factors.get("covered", 1)}, 200)
+        add(
+            f"intervals, {of}",
+            "maximal gain: usual intervals",
+            {"covered": factors.get("covered by usual ones", 0)},
+            200,
+        )
         for targets in (1, 2, 5, 10):
-            for label in ("usual intervals", "despite_fakes"):
-                covered = factors.get("covered", 1) if label == "despite_fakes" else 0.0
-                add(f"targets, {of}, intervals", label, {"covered": covered}, 10, targets=targets)
             bad, good = factors.get("left", 0.5), factors.get("left where they help", 0.01)
             dropped = -factors.get("lowered", 0.8)
             left = {"no defence": 1, "normalization": bad, "itemsets": bad, "conditional probabilities": bad}
@@ -103,5 +106,7 @@ def attacked_world(**factors: float) -> list[Row]:
         attack("functions", "maximal gain", 5 * functions ** factors.get("functions", 0.2), 0.5, functions=functions)
     for of in ("OUE", "OLH"):
         alarms = {"alarm by reports": factors.get("noticed", 1), "alarm by tally": 0.0}
-        add("power", f"{of}, maximal gain, 1 %", alarms, 20)
+        add("noticed", f"{of}, maximal gain, 1 %", alarms, 100)
+    alarms = {"alarm by reports": factors.get("variant noticed", factors.get("noticed", 1)), "alarm by tally": 0.0}
+    add("noticed", "OUE, maximal gain, usual law of ones, 1 %", alarms, 100)
     return rows

@@ -13,6 +13,8 @@ _USERS, _FEWER = 100_000, 20_000
 """Users, and users where all sets of items are mined, which takes long."""
 _REPEATS = {"DE": 20, "OUE": 10, "OLH": 5}
 """Repeats of the gains by ε: random reports on DE have much noise, and looking for hash functions takes long."""
+_JUDGED = 1
+"""Seed of the crowd of shares that are judged by the binomial law: no other sweep has their random numbers."""
 
 REMEDIES: Mapping[str, str] = {
     "no defence": "none",
@@ -67,6 +69,16 @@ def _remedied(of: str) -> Sweep:
 
 def _covered(of: str) -> Sweep:
     return _sweep(f"targets, {of}, intervals", _by_targets(of, INTERVALS), repeats=10)
+
+
+def _judged_intervals(of: str) -> Sweep:
+    """Enough targets to tell 97.5 % from 95 %: ten in each of 200 collections."""
+    wanted = [*((attack, "despite_fakes") for attack in _ATTACKS), (_ATTACKS[-1], "usual intervals")]
+    lines = [
+        _line(f"{attack}: {label}", of, attack=attack, share=_SHARE, targets=_TARGETS, defence=INTERVALS[label])
+        for attack, label in wanted
+    ]
+    return _sweep(f"intervals, {of}", lines, repeats=200, data_seed=_JUDGED)
 
 
 def _seen(of: str) -> Sweep:
@@ -131,6 +143,8 @@ _FEW: Mapping[str, tuple[str, Mapping[int, Sequence[float]]]] = {
     "OLH": ("maximal gain", {1: (0.01, 0.05), 2: (0.01, 0.05), 5: (0.01,)}),
 }
 """Shares of fakes by fewer targets, for the attack that is the least noticed."""
+_BEST = ("maximal gain", "spread")
+"""Attacks whose fakes have as many ones as honest reports: the least noticed that gain the most."""
 _CALLED = {"bare": "maximal gain, only the targets", "spread": "maximal gain, usual law of ones"}
 
 
@@ -149,6 +163,12 @@ def _power() -> Sweep:
     ]
     lines = [_line(_row(*row), row[0], **_attack(*row[1:]), defence=by) for row in rows for by in _POWER_OF]
     return _sweep("power", lines, users=_USERS, repeats=20)
+
+
+def _judged_alarms() -> Sweep:
+    rows = [(of, attack, 0.01, _TARGETS) for of, attacks in _POWER.items() for attack in attacks if attack in _BEST]
+    lines = [_line(_row(*row), row[0], **_attack(*row[1:]), defence=by) for row in rows for by in ("tally", "reports")]
+    return _sweep("noticed", lines, users=_USERS, repeats=100, data_seed=_JUDGED)
 
 
 def _row(of: str, attack: str, share: float, targets: int) -> str:
@@ -204,11 +224,13 @@ FIGURE = Figure(
         *map(_gains, _NAMES),
         *map(_remedied, _NAMES),
         *map(_covered, _NAMES),
+        *map(_judged_intervals, _NAMES),
         *map(_seen, _HASHED_OR_UNARY),
         *map(_others, _NAMES),
         _FUNCTIONS,
         *_DOMAINS,
         _SWEEP_POWER,
+        _judged_alarms(),
     ],
     panels=[
         *map(_gained, _HASHED_OR_UNARY),

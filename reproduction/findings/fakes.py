@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from math import comb, expm1
+from math import exp, expm1, lgamma, log, log1p
 
 from plausibly.experiments import (
     Curve,
@@ -207,21 +207,25 @@ def _shares(left: Mapping[str, tuple[Mean, Mean]]) -> str:
 
 @FINDINGS.about(
     "",
-    "diagnose_reports notices 1 % of fakes with the maximal gain, for ten targets among 100,000 users of OUE or OLH.",
+    "diagnose_reports notices 1 % of fakes with the maximal gain, for ten targets among 100,000 users of OUE or OLH, in"
+    " more than nine of ten collections.",
     _FIGURE,
     ours=True,
 )
 def reports_show_one_percent_of_fakes(rows: Curves) -> Verdict:
-    labels = {of: f"{of}, {_BEST}, 1 %" for of in ("OUE", "OLH")}
+    names = {"OUE": "OUE", "OUE with the usual law of ones": "OUE", "OLH": "OLH"}
+    labels = {name: f"{of}, {_BEST}{', usual law of ones' * (name != of)}, 1 %" for name, of in names.items()}
     found, others = (
-        {of: rows.level(_FIGURE, "power", label, f"alarm by {test}") for of, label in labels.items()}
+        {name: rows.level(_FIGURE, "noticed", label, f"alarm by {test}") for name, label in labels.items()}
         for test in ("reports", "tally")
     )
     return decided(
-        all_of(_more_often(mean, 0.75) for mean in found.values()),
+        all_of(more_often(mean, 0.9) for mean in found.values()),
         f"collections with an alarm: {_each(found)}; with one of tally.diagnose: {_each(others)}",
-        "The tally of padded fakes on OUE is, on average, that of an honest crowd with other counts.",
-        rule="an alarm in more than three quarters of the collections, for either protocol",
+        "The tally of padded fakes on OUE is, on average, that of an honest crowd with other counts. Fakes whose"
+        " numbers of ones follow the law of honest reports are the least noticed.",
+        rule="an alarm in more than nine tenths of the collections, for both protocols and both variants on OUE;"
+        " of 100 collections, at least 97",
     )
 
 
@@ -238,7 +242,7 @@ def fakes_like_holders_are_not_noticed(rows: Curves) -> Verdict:
         for name in ("itemsets", "tally.diagnose", "diagnose_reports")
     }
     return decided(
-        all_of(_more_often(mean, 0.5).negated() for mean in found.values()),
+        all_of(more_often(mean, 0.5).negated() for mean in found.values()),
         f"collections with an alarm: {_each(found)}",
         "Their reports have the law of honest ones: nothing can notice them. Each adds one user.",
         rule="an alarm in fewer than half of the collections, for each test and protocol",
@@ -247,37 +251,34 @@ def fakes_like_holders_are_not_noticed(rows: Curves) -> Verdict:
 
 @FINDINGS.about(
     "",
-    "The intervals of despite_fakes contain the truth under each attack; usual ones do not under the maximal gain.",
+    "The 95 % intervals of despite_fakes contain the truth in more than 95 % of all cases under each attack; usual ones"
+    " do so in fewer than half under the maximal gain.",
     _FIGURE,
     ours=True,
 )
 def intervals_despite_fakes_contain_the_truth(rows: Curves) -> Verdict:
-    def covered(of: str, label: str, sweep: str = "other attacks", **fixed: object) -> Mean:
-        return rows.level(_FIGURE, f"{sweep}, {of}{', intervals' * (sweep == 'targets')}", label, "covered", **fixed)
+    def covered(of: str, attack: str, intervals: str) -> Mean:
+        return rows.level(_FIGURE, f"intervals, {of}", f"{attack}: {intervals}", "covered")
 
-    ours = {
-        f"{attack} on {of}": covered(of, "despite_fakes", "targets", targets=10)
-        if attack == _BEST
-        else covered(of, f"{attack}: despite_fakes")
-        for of in _PROTOCOLS
-        for attack in _ATTACKS
-    }
-    usual = {of: covered(of, "usual intervals", "targets", targets=10) for of in _PROTOCOLS}
-    least = min(ours, key=lambda name: ours[name].value)
+    ours = {f"{attack} on {of}": covered(of, attack, "despite_fakes") for of in _PROTOCOLS for attack in _ATTACKS}
+    usual = {of: covered(of, _BEST, "usual intervals") for of in _PROTOCOLS}
+    least, *others = sorted(ours, key=lambda name: ours[name].value)
     return decided(
         all_of(
             [
-                *(_more_often(mean, 0.9, each=10) for mean in ours.values()),
-                *(_more_often(mean, 0.5, each=10).negated() for mean in usual.values()),
+                *(more_often(mean, 0.95, each=10) for mean in ours.values()),
+                *(more_often(mean, 0.5, each=10).negated() for mean in usual.values()),
             ]
         ),
-        f"targets whose 95 % interval contains the truth: despite fakes, at least {_percent(ours[least])} ({least});"
-        f" usual ones under the maximal gain, {_each(usual)}",
-        "They are told the right share of fakes, 5 %. They hold against any attack, and are accordingly wide. Where"
-        " an attack reaches their bound, as on OUE, they contain the truth in 97.5 % of all cases: 100 targets, ten in"
-        " each of ten collections, do not show that these are more than 95 %.",
-        rule="more than nine tenths of the intervals that allow for fakes contain the truth, for each protocol and"
-        " attack with ten targets, and fewer than half of the usual ones under the maximal gain",
+        f"targets whose 95 % interval contains the truth: despite fakes, {_percent(ours[least])} ({least}), elsewhere"
+        f" at least {_percent(ours[others[0]])}; usual ones under the maximal gain, {_each(usual)}",
+        "They are told the right share of fakes, 5 %, and hold against any attack, so that they are wide. Where an"
+        " attack reaches their bound, as on OUE, the noise can miss on one side only, in about 2.5 % of all cases. This"
+        " rule was stated before its collections were made. An earlier one had 100 targets for each attack, too few to"
+        " tell 97.5 % from 95 %, and its bound had been lowered to nine tenths in view of its results.",
+        rule="more than 95 % of the intervals that allow for fakes contain the truth, for each protocol and attack with"
+        " ten targets in each of 200 collections (at least 1,923 of 2,000), and fewer than half of the usual ones under"
+        " the maximal gain",
     )
 
 
@@ -315,15 +316,21 @@ def dropping_reports_lowers_the_targets(rows: Curves) -> Verdict:
 # --- shares by the binomial law ---------------------------------------------------------------------------------
 
 
-def _more_often(mean: Mean, bound: float, each: int = 1) -> Evidence:
+def more_often(mean: Mean, bound: float, each: int = 1) -> Evidence:
     """Evidence that something happens with more than this probability; ``each``: how many trials a repeat has."""
     values = [value for own in mean.samples.values() for value in own]
     trials, met = each * len(values), round(each * sum(values))
 
     def chance(least: int, most: int) -> float:
-        return sum(comb(trials, k) * bound**k * (1 - bound) ** (trials - k) for k in range(least, most + 1))
+        return min(1.0, sum(exp(_log_chance(k, trials, bound)) for k in range(least, most + 1)))
 
     return Evidence(chance(met, trials), chance(0, met))
+
+
+def _log_chance(k: int, trials: int, probability: float) -> float:
+    # By logarithms: the number of ways to choose 1,000 of 2,000 is larger than any float.
+    ways = lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1)
+    return ways + k * log(probability) + (trials - k) * log1p(-probability)
 
 
 def _each(found: Mapping[str, Mean]) -> str:

@@ -73,7 +73,7 @@ def least_and_most(coefficients: Floats, oracle: Scheme, scale: float) -> tuple[
     Hadamard mechanism with one coefficient.
     """
     if isinstance(oracle, Products):
-        low, high = oracle.supported_sums(coefficients)
+        low, high = oracle.sums_within(coefficients)
         return low * scale, high * scale
     support = oracle.support()
     number = support.total(coefficients.shape[-1]).number

@@ -20,7 +20,7 @@ QUIET = "honest reports raise alarms"
 
 def _leverage() -> Iterator[str]:
     weights = np.array([[1.0, 1, 1, 0, 0, 0], [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5], [1, -1, 1, -1, 1, -1]])
-    for name in ("HR", "HAAR", "SLIDE", "OUE"):
+    for name in ("HR", "HAAR", "SLIDE", "OUE", "HM", "TLH", "AGR"):
         scheme: Any = plausibly.make(name, epsilon=1, domain=Ordered(0, 5))
         answers = []
         for record in np.unique(scheme.privatize(list(range(6)) * 500, rng=SeededRandom(5))):
@@ -46,7 +46,7 @@ PLANS: list[tuple[str, str, tuple[Edit, ...], Detector, str]] = [
     (
         "leverage-without-offset",
         "the expected support is left out of the leverage of a record",
-        (Edit("core.scheme:Scheme.leverage", "float(decoder.offset) * weights", "0 * weights"),),
+        (Edit("core.scheme:Scheme.reach_of_supported", "float(decoder.offset) * weights", "0 * weights"),),
         leverage,
         LEVERAGE,
     ),
@@ -54,6 +54,47 @@ PLANS: list[tuple[str, str, tuple[Edit, ...], Detector, str]] = [
         "leverage-of-one-half",
         "the signs of a level do not add up over its blocks",
         (Edit("ordered.halves:Halves.leverage", "np.abs(walsh(own, bits))", "np.abs(own)"),),
+        leverage,
+        LEVERAGE,
+    ),
+    (
+        "leverage-of-characters",
+        "the characters of a linear hash function are taken for its values",
+        (
+            Edit(
+                "core.linear_hashing:supported_sums",
+                "walsh(characters[places] * factors, bits)",
+                "characters[places] * factors",
+                at="oracles.toeplitz_hashing:supported_sums",
+            ),
+        ),
+        leverage,
+        LEVERAGE,
+    ),
+    (
+        "leverage-of-fewer-bits",
+        "the lines of the geometry forget the last bit of an item",
+        (
+            Edit(
+                "oracles.affine_response:AGR._characters",
+                "(1 << self.item_bits) - 1",
+                "(1 << self.item_bits - 1) - 1",
+            ),
+        ),
+        leverage,
+        LEVERAGE,
+    ),
+    (
+        "leverage-of-full-rank-only",
+        "rows of the Hadamard mechanism that depend on each other are forgotten",
+        (
+            Edit(
+                "core.linear_hashing:sums_by_rows",
+                "range(1, min(number, order_bits) + 1)",
+                "range(min(number, order_bits), min(number, order_bits) + 1)",
+                at="oracles.hadamard_mechanism:sums_by_rows",
+            ),
+        ),
         leverage,
         LEVERAGE,
     ),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import comb
+
 import pytest
 
 from invented import attacked_world
-from plausibly.experiments import Outcome, Row, judged
+from plausibly.experiments import Mean, Outcome, Row, judged
 from plausibly.experiments.report import report_markdown
 from reproduction.findings import FINDINGS
+from reproduction.findings.fakes import more_often
 
 ABOUT = [finding for finding in FINDINGS if finding.figures == ("extra9",)]
 SOURCE = "Cao, Jia and Gong (2021)"
@@ -35,8 +39,11 @@ def test_all_hold_where_they_should() -> None:
         ({"left": 0.15}, {"countermeasures-help-in-some-settings"}),
         ({"left where they help": 0.4}, {"countermeasures-help-in-some-settings"}),
         ({"noticed": 0}, {"reports-show-one-percent-of-fakes"}),
+        ({"noticed": 0.8}, {"reports-show-one-percent-of-fakes"}),
+        ({"variant noticed": 0.75}, {"reports-show-one-percent-of-fakes"}),
         ({"holders noticed": 1}, {"fakes-like-holders-are-not-noticed"}),
-        ({"covered": 0.7}, {"intervals-despite-fakes-contain-the-truth"}),
+        ({"covered": 0.92}, {"intervals-despite-fakes-contain-the-truth"}),
+        ({"covered by usual ones": 0.6}, {"intervals-despite-fakes-contain-the-truth"}),
         ({"lowered": -0.1}, {"dropping-reports-lowers-the-targets"}),
     ],
 )
@@ -55,3 +62,26 @@ def test_claims_of_others_are_counted_apart_from_the_papers_and_from_ours() -> N
     assert f"7 claims of {SOURCE}: 7 × reproduced." in theirs
     assert "4 claims of our own: 4 × reproduced." in ours
     assert "Extra 9" not in before
+
+
+@pytest.mark.parametrize(("met", "trials"), [(0, 10), (10, 10), (97, 100), (1922, 2000), (1923, 2000), (1860, 2000)])
+@pytest.mark.parametrize("bound", ["0.5", "0.9", "0.95"])
+def test_shares_are_judged_by_the_exact_binomial_law(met: int, trials: int, bound: str) -> None:
+    def tail(least: int, most: int) -> float:
+        p = Fraction(bound)
+        top, bottom = p.numerator, p.denominator - p.numerator
+        ways = sum(comb(trials, k) * top**k * bottom ** (trials - k) for k in range(least, most + 1))
+        return float(Fraction(ways, p.denominator**trials))
+
+    found = more_often(Mean(met / trials, samples={"setting": (met / trials,) * (trials // 10)}), float(bound), each=10)
+    assert found.support == pytest.approx(tail(met, trials), rel=1e-9, abs=1e-300)
+    assert found.contradiction == pytest.approx(tail(0, met), rel=1e-9, abs=1e-300)
+
+
+def test_the_numbers_that_rules_name_are_the_least_that_confirm() -> None:
+    for least, trials, bound in ((1923, 2000, 0.95), (97, 100, 0.9)):
+        enough, too_few = (
+            more_often(Mean(met / trials, samples={"": (met / trials,) * trials}), bound) for met in (least, least - 1)
+        )
+        assert enough.confirmed
+        assert not too_few.confirmed

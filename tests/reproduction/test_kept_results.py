@@ -71,7 +71,7 @@ def elsewhere(known: dict[str, list[Row]], seed: int) -> dict[str, list[Row]]:
         return {**known, "extra8": ordered_world(), "extra9": attacked_world()}
     if seed == 4:  # and one in which those about fake reports do not
         otherwise = {"law": 1.5, "best": 0.1, "privacy": -0.5, "domain": -1, "above noise": 2, "functions": -0.2}
-        otherwise |= {"left": 0.15, "noticed": 0, "holders noticed": 1, "covered": 0.7, "lowered": -0.1}
+        otherwise |= {"left": 0.15, "noticed": 0, "holders noticed": 1, "covered": 0.92, "lowered": -0.1}
         return {**known, "extra9": attacked_world(**otherwise)}
     chance = random.Random(seed)
     changed: dict[str, list[Row]] = {}
@@ -109,7 +109,7 @@ def place(row: Row) -> float:
 
 
 def test_what_is_kept_is_small() -> None:
-    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 12_000_000
+    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 13_000_000
 
 
 def test_the_page_of_figures_has_each_with_its_own_words() -> None:

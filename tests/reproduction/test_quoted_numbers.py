@@ -251,10 +251,13 @@ def left_by_normalization() -> list[Number]:
 
 def covered_despite_fakes() -> list[Number]:
     """The least share of targets whose interval despite fakes contains the truth, in percent."""
-    curves = [
-        kept("extra9").curve("extra9", f"targets, {of}, intervals", "despite_fakes", "covered") for of in PROTOCOLS
+    attacks = ("random items", "random reports", "maximal gain")
+    found = [
+        kept("extra9").level("extra9", f"intervals, {of}", f"{attack}: despite_fakes", "covered")
+        for of in PROTOCOLS
+        for attack in attacks
     ]
-    return [f"{100 * min(mean.value for curve in curves for mean in curve.values()):.0f}"]
+    return [f"{100 * min(mean.value for mean in found):.1f}"]
 
 
 REMEDIES = ("no defence", "normalization")

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,17 @@ import numpy.typing as npt
 from .. import kernels
 from ..kernels import reference
 from .laws import Codes, Floats, Scores
+from .levers import Reach
 from .probability import exp_enclosure
 from .records import exact_sum, refuse_cells
 from .supported import Supported
+from .walsh import walsh
 
 MAX_HASH_BITS = 12
 TOLERANCE = Fraction(1, 20)
 """Maximum relative excess of a default over the least possible variance; less takes more coefficients per report."""
+MOST_RECORDS = 1 << 14
+"""Largest number of records that are compared one by one to learn the most that a record adds to an answer."""
 
 
 def window_weights(hash_bits: int, window: int) -> npt.NDArray[np.int64]:
@@ -94,12 +99,76 @@ def hashed(
     Reports with the same rows are counted together.
     """
     functions, which = np.unique(rows, axis=0, return_inverse=True)
-    t = rows.shape[1]
-    places = np.zeros((len(functions), 1 << t), dtype=np.int64)
-    for bit in range(t):
-        places[:, 1 << bit : 2 << bit] = places[:, : 1 << bit] ^ functions[:, bit : bit + 1]
+    t, places = rows.shape[1], characters_of(functions)
     counts = np.bincount((which.reshape(-1) << t) + hashes, minlength=places.size).reshape(places.shape)
     return Hashed(counts.astype(np.float64), places, window_weights(t, window) / (1 << t), size, order)
+
+
+def supported_sums(weights: Floats, places: npt.NDArray[np.int64], *, order_bits: int, window: int = 1) -> Reach:
+    """Least and most sum of the weights of the items that one record supports, over all functions and hashes.
+
+    Each row of ``weights`` has one for each item, and each row of ``places`` the characters of a hash function.
+
+    >>> one = np.array([[0, 1]])  # a hash function of one bit: whether the item is odd
+    >>> supported_sums(np.array([[1.0, 2.0, 3.0, -7.0]]), one, order_bits=2)
+    Reach(low=array([-5.]), high=array([4.]))
+    """
+    bits = places.shape[1].bit_length() - 1
+    factors = window_weights(bits, window) / (1 << bits)
+    sums = (walsh(characters[places] * factors, bits) for characters in walsh(weights, order_bits))
+    ends = np.array([(own.min(), own.max()) for own in sums]).reshape(-1, 2)
+    return Reach(ends[:, 0], ends[:, 1])
+
+
+def sums_by_rows(weights: Floats, number: int, order_bits: int) -> Reach | None:
+    """``supported_sums`` of records with any ``number`` rows of the Hadamard matrix; None if these are too many.
+
+    If k of the rows are independent, a record supports the items with k given signs, whatever the basis, or no items.
+    """
+    ranks = range(1, min(number, order_bits) + 1)
+    if sum(number_of_subspaces(order_bits, rank) << rank for rank in ranks) > MOST_RECORDS:
+        return None
+    total = weights.sum(axis=-1)
+    low, high = np.minimum(total, 0.0), np.maximum(total, 0.0)  # of rows of zeros
+    for rank in ranks:
+        own = supported_sums(weights, characters_of(subspaces(order_bits, rank)), order_bits=order_bits)
+        low, high = np.minimum(low, own.low), np.maximum(high, own.high)
+    return Reach(low, high)
+
+
+def subspaces(bits: int, dimension: int) -> npt.NDArray[np.int64]:
+    """Bases of all linear subspaces of this dimension of the vectors of ``bits`` bits, one in each row.
+
+    >>> subspaces(2, 1).tolist()
+    [[1], [3], [2]]
+    """
+    if dimension == 0:
+        return np.zeros((1, 0), dtype=np.int64)
+    if dimension > bits:
+        return np.zeros((0, dimension), dtype=np.int64)
+    # Without its last bit, a subspace that has the last unit vector is one of a dimension less, and any other is the
+    # graph of a linear function that gives the last bit of each vector of its basis.
+    functions = (np.arange(1 << dimension)[:, np.newaxis] >> np.arange(dimension) & 1) << bits - 1
+    graphs = (subspaces(bits - 1, dimension)[:, np.newaxis] | functions).reshape(-1, dimension)
+    with_unit = np.pad(subspaces(bits - 1, dimension - 1), ((0, 0), (0, 1)), constant_values=1 << bits - 1)
+    return np.concatenate([graphs, with_unit])
+
+
+def number_of_subspaces(bits: int, dimension: int) -> int:
+    """Number of the rows of ``subspaces``: a Gaussian binomial coefficient."""
+    above, below = (prod((1 << top - i) - 1 for i in range(dimension)) for top in (bits, dimension))
+    return above // below
+
+
+def characters_of(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """[function, s]: the row of the Hadamard matrix that is the product of those of the set bits of s.
+
+    ``rows`` has t rows of the matrix for each hash function, one for each bit of a hash.
+    """
+    places = np.zeros((len(rows), 1 << rows.shape[1]), dtype=np.int64)
+    for bit in range(rows.shape[1]):
+        places[:, 1 << bit : 2 << bit] = places[:, : 1 << bit] ^ rows[:, bit : bit + 1]
+    return places
 
 
 def refuse_unless_scattered(coefficients: npt.NDArray[np.int64], n: int, *, hash_bits: int, window: int = 1) -> Scores:

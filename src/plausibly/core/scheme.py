@@ -524,8 +524,9 @@ class Scheme(ABC):
     def leverage(self, weights: Floats) -> Reach:
         """Least and most that one report of the scheme adds to linear questions, with one weight an item in each row.
 
-        Exact for the schemes that state every set of items that a record can support; otherwise bounds. Raises if
-        estimates are not sums over reports.
+        Exact for schemes that state every set of items that a record can support, and for schemes with linear hash
+        functions if at most 16,384 records differ; otherwise bounds, which no record exceeds. Raises if estimates are
+        not sums over reports.
         """
         decoder = self.estimator()
         if not (isinstance(decoder, Estimator) and self.linear):
@@ -535,8 +536,14 @@ class Scheme(ABC):
         if not decoder.offset:  # the score of a report is a sign
             return Reach(-scale * most, scale * most)
         least = -np.array([support.best(items, -row).number for row in weights], dtype=np.float64)
-        level = float(decoder.offset) * weights.sum(axis=1)
-        return Reach(scale * (least - level), scale * (most - level))
+        return self.reach_of_supported(Reach(least, most), weights)
+
+    def reach_of_supported(self, sums: Reach, weights: Floats) -> Reach:
+        """The leverage of one report, from the least and most sum of the weights of the items that it supports."""
+        decoder = self.estimator()
+        assert isinstance(decoder, Estimator)
+        scale, level = float(decoder.scale), float(decoder.offset) * weights.sum(axis=1)
+        return Reach(scale * (sums.low - level), scale * (sums.high - level))
 
     def levers(self, asked: int) -> Levers | None:
         """What one report of the scheme adds to the counts of ``asked`` items that are estimated together, if known."""

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from .. import kernels
 from ..core.arguments import whole_number
 from ..core.costs import PLACE, REPORT, transform_seconds
-from ..core.laws import Cells, Codes, Estimator, MemoLaw, Scores, pure
-from ..core.linear_hashing import TOLERANCE, refuse_unless_scattered, supports, window_weights
+from ..core.laws import Cells, Codes, Estimator, Floats, MemoLaw, Scores, pure
+from ..core.levers import Reach
+from ..core.linear_hashing import TOLERANCE, refuse_unless_scattered, sums_by_rows, supports, window_weights
 from ..core.memoised import Entries, Memoised, MemoWords, Positions, largest_threshold
 from ..core.probability import WORD, keep_threshold
 from ..core.records import fields_of, refuse_beyond, unsigned
@@ -170,6 +171,10 @@ class LOLOHA(Memoised):
 
     def support(self) -> Support:
         return Everything()  # rows of zeros
+
+    def leverage(self, weights: Floats) -> Reach:
+        sums = sums_by_rows(weights, self.t, self.order_bits)
+        return super().leverage(weights) if sums is None else self.reach_of_supported(sums, weights)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         hashed = sum(((int(row) & item).bit_count() & 1) << j for j, row in enumerate(report["rows"]))

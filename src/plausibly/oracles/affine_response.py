@@ -18,8 +18,17 @@ from ..core.costs import REPORT, transform_seconds
 from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.galois import field_tables
-from ..core.laws import Cells, Codes, Estimator, Scores, pure, support_of_both
-from ..core.linear_hashing import MAX_HASH_BITS, TOLERANCE, best_window, supports
+from ..core.laws import Cells, Codes, Estimator, Floats, Scores, pure, support_of_both
+from ..core.levers import Reach
+from ..core.linear_hashing import (
+    MAX_HASH_BITS,
+    MOST_RECORDS,
+    TOLERANCE,
+    best_window,
+    characters_of,
+    supported_sums,
+    supports,
+)
 from ..core.probability import WORD, EpsilonLike, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.records import exact_sum, fields_of, refuse_beyond, refuse_cells, unsigned
@@ -215,6 +224,26 @@ class AGR(Scheme):
         most, whole = self.w << self.t * (self.m - 1), self.size == self.g**self.m
         return AtMost(min(self.size, most), self.size, whole)
 
+    def leverage(self, weights: Floats) -> Reach:
+        # Exact: the best of all lines, stretches and hashes, unless these are too many.
+        stretches = self.g - 1 if self.w > 1 else 1
+        if self.lines * stretches * self.g > MOST_RECORDS:
+            return super().leverage(weights)
+        places = self._characters[:, _adjoint(self.t, range(1, stretches + 1))].reshape(-1, self.g)
+        sums = supported_sums(weights, places, order_bits=self.item_bits, window=self.w)
+        return self.reach_of_supported(sums, weights)
+
+    @property
+    def _characters(self) -> npt.NDArray[np.int64]:
+        # [line, s]: the row of the Hadamard matrix of the items. The decoder's gathering of the numbers of all pairs
+        # of a line and s > 0 gives each row, of the whole space, the number of its pair.
+        numbers = np.arange(self.lines * self.g).reshape(self.lines, self.g)
+        pairs = kernels.affine_gather(numbers, self.t, self.m, self.t * self.m)
+        places = np.zeros(self.lines * self.g, dtype=np.int64)
+        places[pairs[1:]] = np.arange(1, len(pairs))
+        found: npt.NDArray[np.int64] = places.reshape(self.lines, self.g) & (1 << self.item_bits) - 1
+        return found
+
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p, hashed = Fraction(self.keep, WORD), 0
         for i, coordinate in enumerate(projective_point(int(report["line"]), self.t)):
@@ -222,6 +251,13 @@ class AGR(Scheme):
         if self.w > 1:
             hashed = field_multiply(int(report["stretch"]), hashed, self.t)
         return p / self.w if hashed ^ int(report["hash"]) < self.w else (1 - p) / (self.g - self.w)
+
+
+def _adjoint(bits: int, factors: range) -> npt.NDArray[np.int64]:
+    # [a, s], for factors a: the r for which r & x and s & ax have ones of the same parity, for each x of the field.
+    products = np.array([[field_multiply(a, 1 << j, bits) for j in range(bits)] for a in factors])
+    places = np.arange(bits)
+    return characters_of(((products[:, np.newaxis] >> places[:, np.newaxis] & 1) << places).sum(axis=2))
 
 
 def _excess(epsilon: Fraction, t: int, m: int, w: int) -> Fraction:

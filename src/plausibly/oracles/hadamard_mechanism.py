@@ -19,7 +19,14 @@ from ..core.domain import Domain
 from ..core.errors import ParameterError
 from ..core.laws import Cells, Codes, Estimator, Floats, Scores, VarianceLaw, pure
 from ..core.levers import Reach
-from ..core.linear_hashing import hashed, refuse_beyond_total, refuse_unless_scattered, supports, window_weights
+from ..core.linear_hashing import (
+    hashed,
+    refuse_beyond_total,
+    refuse_unless_scattered,
+    sums_by_rows,
+    supports,
+    window_weights,
+)
 from ..core.probability import WORD, exp_enclosure, keep_threshold
 from ..core.randomness import Draws, Layout
 from ..core.records import fields_of, refuse_beyond, refuse_cells, unsigned
@@ -229,16 +236,15 @@ class HM(Scheme, TakesSigns, TwoLevels):
         return hashed(rows, reports["signs"], size=self.size, order=1 << self.order_bits)
 
     def leverage(self, weights: Floats) -> Reach:
-        p, q = Fraction(self.keep, WORD), Fraction(1, self.g)
-        low, high = self.supported_sums(weights)
-        ends = Reach(low, high).added(-float(q) * weights.sum(axis=-1))
-        return Reach(ends.low / float(p - q), ends.high / float(p - q))
+        sums = sums_by_rows(weights, self.t, self.order_bits)
+        return self.reach_of_supported(Reach(*self.sums_within(weights)) if sums is None else sums, weights)
 
-    def supported_sums(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Least and most sum of the weights of the items that one record supports; exact for one coefficient.
+    def sums_within(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Bounds of the sum of the weights of the items that one record supports; exact for one coefficient.
 
         Rows that are independent, k of them, leave the items with k given signs. The sum of their weights is the mean
-        of 2^k signed places of the weights' transform, of which the first is the sum of all weights.
+        of 2^k signed places of the weights' transform, of which the first is the sum of all weights. Not every choice
+        of signs is possible: those of products follow from the others.
         """
         total = weights.sum(axis=-1)
         places = np.sort(np.abs(walsh(weights, self.order_bits)[..., 1:]), axis=-1)

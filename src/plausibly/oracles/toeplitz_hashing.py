@@ -17,14 +17,18 @@ from ..core.blanket import Blanket, support_blanket
 from ..core.costs import CANDIDATE, PLACE, REPORT, transform_seconds
 from ..core.domain import Domain, Keys, Listable
 from ..core.errors import ParameterError
-from ..core.laws import Cells, Codes, Estimator, Scores, pure
+from ..core.laws import Cells, Codes, Estimator, Floats, Scores, pure
+from ..core.levers import Reach
 from ..core.linear_hashing import (
     MAX_HASH_BITS,
+    MOST_RECORDS,
     TOLERANCE,
     best_window,
+    characters_of,
     excess_variance,
     hashed,
     refuse_unless_scattered,
+    supported_sums,
     supports,
     window_weights,
 )
@@ -199,8 +203,19 @@ class TLH(Scheme, TwoLevels):
         return Everything()  # a matrix of zeros
 
     def supported(self, reports: Reports) -> Supported:
-        rows = reports["matrix"].astype(np.int64)[:, np.newaxis] >> np.arange(self.t) & (1 << self.item_bits) - 1
+        rows = self._rows_of(reports["matrix"].astype(np.int64))
         return hashed(rows, reports["hash"], size=self.size, order=1 << self.item_bits, window=self.w)
+
+    def _rows_of(self, matrices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return matrices[:, np.newaxis] >> np.arange(self.t) & (1 << self.item_bits) - 1
+
+    def leverage(self, weights: Floats) -> Reach:
+        # Exact: the best of all matrices and hashes, unless these are too many.
+        if self._matrices * self.g > MOST_RECORDS:
+            return super().leverage(weights)
+        places = characters_of(self._rows_of(np.arange(self._matrices)))
+        sums = supported_sums(weights, places, order_bits=self.item_bits, window=self.w)
+        return self.reach_of_supported(sums, weights)
 
     def likelihood(self, report: np.void, item: int) -> Fraction:
         p, matrix = Fraction(self.keep, WORD), int(report["matrix"])
