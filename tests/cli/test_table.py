@@ -102,6 +102,7 @@ def test_programs_get_the_numbers_of_the_library(tally: Path, tmp_path: Path) ->
     assert {row["level"] for row in rows} == {"0.9"}
     test = library.independence()
     told = {"statistic": test.statistic, "degrees": test.degrees, "p_value": test.p_value, "text": test.text}
+    told |= {"reports_needed": test.needed}
     assert document["independence"] == told
     assert json.loads(table.schema.metadata[b"plausibly.table"])["independence"] == told
     for sums, name in (("row_sums", "theme"), ("column_sums", "age")):
@@ -153,6 +154,12 @@ def test_a_lost_group_of_reports_is_said_to_people_and_to_programs(tmp_path: Pat
         assert told in (tmp_path / "t.html").read_text(encoding="utf-8")
         (tmp_path / "t.html").unlink()
         assert told in json.loads(run("table", tmp_path / "a.tally", *asked, "--json"))["cautions"][0]
+    asked = ["--rows", "theme", "--columns", "age"]
+    shown = " ".join(run("table", tmp_path / "a.tally", *asked).split())
+    assert "Cannot tell whether theme and age are related: the reports do not fit the scheme" in shown
+    test = json.loads(run("table", tmp_path / "a.tally", *asked, "--json"))["independence"]
+    assert told in test["cautions"][0]
+    assert test["text"].startswith("Cannot tell")
 
 
 def test_one_attribute_is_an_ordinary_answer(tally: Path, tmp_path: Path) -> None:

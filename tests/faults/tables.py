@@ -511,13 +511,12 @@ plan(
 )
 plan(
     "independence-of-known-margins",
-    "the product of the noises of both margins is left out, which in small crowds is most of the noise",
-    "core.independence:independence_of",
-    "covariance += np.kron",
-    "covariance += 0 * np.kron",
+    "the noises of both margins are multiplied where they exceed the crowd, which in small crowds is most of the noise",
+    "core.independence:_bounded",
+    "min(1.0, ",
+    "max(1.0, 0 * ",
     independent,
     "said to be related",
-    at="core.cross_table:independence_of",
 )
 plan(
     "largest-cells-with-plain-intervals",

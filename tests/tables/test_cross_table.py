@@ -298,6 +298,49 @@ def test_a_lost_group_of_reports_is_noticed_and_said() -> None:
     assert "lost or added" in lossy.table("browser", "theme")._repr_html_()
 
 
+@pytest.mark.parametrize("lost", [0, 1])
+def test_lost_reports_are_no_relation(lost: int) -> None:
+    # All records are alike. Group 0 has both attributes, group 1 one of them.
+    scheme = make("CLIQUE", epsilon=3, domain=table(3, 4, 2), cliques=2)
+    reports, tally = scheme.privatize(np.zeros((6000, 3), dtype=int), SeededRandom(1)), scheme.accumulator()
+    tally.add(reports[reports["group"] != lost])
+    found = tally.table("q0", "q1").independence()
+    assert found.cautions == tally.cautions != ()
+    assert not found.related
+    assert found.text.startswith("Cannot tell whether q0 and q1 are related: the reports do not fit the scheme (p")
+    assert "Reports were lost or added" in repr(found)
+    if lost == 0:
+        assert (found.p_value, found.statistic) == (1.0, 0.0), "nobody has reported both"
+
+
+def test_lost_reports_are_no_relation_even_if_they_look_like_one() -> None:
+    scheme = make("CLIQUE", epsilon=3, domain=table(3, 4, 2), cliques=2)
+    random = np.random.default_rng(1)
+    records = np.repeat(random.integers(0, 2, (6000, 1)), 3, axis=1)
+    reports, tally = scheme.privatize(records, SeededRandom(1)), scheme.accumulator()
+    tally.add(reports[reports["group"] != 2])
+    found = tally.table("q0", "q1").independence()
+    assert found.p_value < 1e-6
+    assert not found.related
+    assert "are related: p" not in found.text
+
+
+def test_too_few_reports_for_a_test_are_said_to_be_too_few() -> None:
+    questions = Table({f"q{i}": 4 for i in range(8)})
+    scheme = make("CLIQUE", epsilon=2, domain=questions)
+    random = np.random.default_rng(2)
+    tally = scheme.accumulator()
+    tally.add(scheme.privatize(random.integers(0, 4, (100, 8)), SeededRandom(2)))
+    found = tally.table("q0", "q1").independence()
+    assert (found.reports, found.needed, found.related) == (100, 2318, False)
+    few = "Cannot tell whether q0 and q1 are related: 100 reports are too few to notice even the strongest relation"
+    assert found.text.startswith(f"{few}, which takes about 2,400 (p = ")
+    assert tally.table("q1", "q0").independence().statistic == found.statistic
+    alone = scheme.accumulator()
+    alone.add(scheme.privatize(random.integers(0, 4, (1, 8)), SeededRandom(2)))
+    assert "1 report is too few" in alone.table("q0", "q1").independence().text
+
+
 @pytest.mark.full
 def test_no_report_moves_a_cell_further_than_stated() -> None:
     sizes = (2, 3, 4)

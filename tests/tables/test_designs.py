@@ -74,3 +74,48 @@ def test_tables_of_three_attributes_come_from_sets_of_three() -> None:
         # The largest of at most 24 cells: 5 standard errors are exceeded once in 18,000 seeds, for four tables.
         assert np.abs(errors).max() < 5
         assert found.values.sum() == pytest.approx(users)
+
+
+def variance(sizes: tuple[int, ...], epsilon: int, **given: Any) -> float:
+    scheme: Any = make("CLIQUE", epsilon=epsilon, domain=table(*sizes), **given)
+    return float(scheme.estimator().even_variance(2))
+
+
+def mixed(sizes: tuple[int, ...]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """All sets of three yes/no questions, and the pairs that are in none of them."""
+    small = [place for place, size in enumerate(sizes) if size == 2]
+    pairs = [pair for pair in combinations(range(len(sizes)), 2) if not set(pair) <= set(small)]
+    return [*combinations(small, 3)], pairs
+
+
+@pytest.mark.parametrize(("epsilon", "quotient"), [(3, 0.829), (2, 0.933)])
+def test_sets_of_three_and_two_are_better_than_one_size_where_attributes_differ(epsilon: int, quotient: float) -> None:
+    sizes = (2, 2, 2, 2, 9, 16)
+    threes, pairs = mixed(sizes)
+    found = variance(sizes, epsilon, cliques=[*threes, *pairs]) / variance(sizes, epsilon)
+    assert found == pytest.approx(quotient, abs=5e-4)
+
+
+def test_weights_are_better_than_none_where_attributes_differ() -> None:
+    sizes = (2,) * 6 + (12, 12)
+    threes, pairs = mixed(sizes)
+    weights = (1,) * len(threes) + (2,) * len(pairs)
+    found = variance(sizes, 2, cliques=[*threes, *pairs], weights=weights) / variance(sizes, 2)
+    assert found == pytest.approx(0.905, abs=5e-4)
+    sizes = (2, 2, 2, 2, 2, 30)
+    weights = tuple(round(1000 * (sizes[a] * sizes[b]) ** 0.15) for a, b in combinations(range(6), 2))
+    assert variance(sizes, 1, cliques=2, weights=weights) / variance(sizes, 1) == pytest.approx(0.969, abs=5e-4)
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", 1, 3])
+def test_a_report_of_sixty_four_cells_has_nine_bytes(epsilon: Any) -> None:
+    for sizes, together in (((8, 8), 2), ((8, 8, 8), 2), ((4, 4, 4), 3)):
+        scheme = make("CLIQUE", epsilon=epsilon, domain=table(*sizes), cliques=together)
+        assert scheme.privatize(np.zeros((1, len(sizes)), dtype=int), SeededRandom(1)).dtype.itemsize == 9
+
+
+def test_the_number_of_the_set_takes_two_bytes_of_more_than_256_sets() -> None:
+    for attributes, size in ((23, 2), (24, 3)):
+        scheme: Any = make("CLIQUE", epsilon=1, domain=table(*(2,) * attributes), cliques=2)
+        assert (len(scheme.sets) <= 256) == (size == 2)
+        assert scheme.privatize(np.zeros((1, attributes), dtype=int), SeededRandom(1)).dtype.itemsize == size

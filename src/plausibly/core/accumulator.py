@@ -22,6 +22,7 @@ from .domain import Choices, InOrder, object_array
 from .errors import ParameterError, ReportError, StateError
 from .estimates import Estimates
 from .group_numbers import Misfit
+from .independence import MOST_CONTRASTS
 from .laws import ByLaw, Cells, Codes, Decoder, choose_estimator, estimate_and_unheld
 from .levers import OfTable, Widest
 from .linear import linear_of
@@ -287,6 +288,8 @@ class Accumulator(ABC):
             return one_way(attributes[0], found.counts, found.law, len(self), **given)
         ranks = tuple(order.index(axis) for axis in range(len(order)))
         counts = np.ascontiguousarray(found.counts.transpose(ranks))
+        if len(places) == 2 and (counts.shape[0] - 1) * (counts.shape[1] - 1) <= MOST_CONTRASTS:
+            given["sized"] = decoder.sized(self.evidence, len(self), (min(places), max(places)))
         return crossed(attributes, counts, transposed(found.law, ranks), len(self), **given)
 
     def diagnose(self, rate: float = 0.01) -> Diagnosis:

@@ -9,6 +9,7 @@ from .domain import Table
 from .errors import StateError
 from .levers import Reach
 from .mean_only import MeanOnly
+from .sized_table import SizedTable
 from .table_law import Axes, Floats, TableLaw
 from .words import Setting, Words
 
@@ -37,6 +38,10 @@ class TablesOnly(Protocol):
 
     def tabulated(self, evidence: Any, n: int, places: Axes, /) -> Estimated:
         """The table of the attributes at these positions, in rising order, from n reports. Raises if it is unknown."""
+        ...
+
+    def sized(self, evidence: Any, n: int, places: Axes, /) -> SizedTable | None:
+        """The same table given how many users reported each set, for tests; None if nobody reported all attributes."""
         ...
 
     def law_at(self, places: Axes, /) -> TableLaw:

@@ -196,9 +196,7 @@ class TableAnswer:
             "level": self.level,
             "rows": self.rows.name,
             "columns": self.columns.name,
-            "independence": None
-            if test is None
-            else {"statistic": test.statistic, "degrees": test.degrees, "p_value": test.p_value, "text": test.text},
+            "independence": None if test is None else _facts_of(test),
             "skipped": [vars(each) for each in self.source.skipped],
             **({"cautions": list(self.table.cautions)} if self.table.cautions else {}),
             **self.beside,
@@ -216,6 +214,11 @@ class TableAnswer:
         columns = margin.columns(self.level)
         rows = zip(margin.items.tolist(), *(column.tolist() for column in columns.values()), strict=True)
         return [dict(zip(["item", *columns], row, strict=True)) for row in rows]
+
+
+def _facts_of(test: Independence) -> dict[str, Any]:
+    found = {"statistic": test.statistic, "degrees": test.degrees, "p_value": test.p_value, "text": test.text}
+    return found | {"reports_needed": test.needed} | ({"cautions": list(test.cautions)} if test.cautions else {})
 
 
 def _cells(values: Floats, ends: tuple[Floats, Floats], written: Callable[[float], str]) -> list[Cell]:

@@ -125,8 +125,9 @@ class Overview:
         if found is not None:
             about = " and ".join(map(visible, found.names))
             chance = "; of 20 pairs that are not related, one passes it by chance" * found.related
-            number = "Related" if found.related else "No relation found"
-            yield Hero(about, number, found.chance, f"test of independence{chance}")
+            usual = "Related" if found.related else "No relation found"
+            number, reason = ("Cannot tell", f"; {found.unclear}") if found.unclear else (usual, chance)
+            yield Hero(about, number, found.chance, f"test of independence{reason}")
 
     def _of_order(self) -> Iterator[Hero]:
         answer = self.ordered

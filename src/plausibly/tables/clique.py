@@ -40,7 +40,8 @@ class CLIQUE(Attributed):
     one set; unbiased, consistent with each other, and with the sum n.
     Variance: exact, linear in the counts of the table; for eight yes/no questions and eps = 1, the error of a cell is
     9 % above the least possible one.
-    Cost: at most 8 bytes a report for sets of 64 cells; the state has a cell for each cell of each set.
+    Cost: the number of the set, of 1 byte for up to 256 sets, and up to 8 bytes for sets of at most 64 cells: 9 bytes
+    for 64. The state has a cell for each cell of each set, with those of more than 64 rounded up to a power of two.
 
     >>> import plausibly
     >>> survey = plausibly.Table({"browser": ["Firefox", "Chrome"], "theme": ["dark", "light"]}, missing=False)

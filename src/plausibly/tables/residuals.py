@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from math import prod
+from math import prod, sqrt
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..core.laws import Codes, Estimator, Floats
 from ..core.levers import Reach
 from ..core.parts import PartEvidence
 from ..core.scheme import Scheme
+from ..core.sized_table import Reporters, SizedTable
 from ..core.table_law import Axes, TableLaw, component, subsets
 from ..core.tables_only import Estimated, no_histogram
 from ..core.wording import shown
@@ -134,6 +135,27 @@ class Residuals:
             shape = [size if axis in kept else 1 for axis, size in enumerate(law.sizes)]
             counts += found.reshape(shape) / others
         return Estimated(counts, law)
+
+    def sized(self, evidence: Sequence[PartEvidence], n: int, places: Axes, /) -> SizedTable | None:
+        some = [i for i, own in enumerate(evidence) if own.users and {*places} & {*self.sent[i].attributes}]
+        given = tuple(replace(self.sent[i], share=evidence[i].users / n) for i in some)
+        if not any({*places} <= {*sent.attributes} for sent in given):
+            return None
+        decoder = Residuals(self.records, given)
+        found = decoder.tabulated([evidence[i] for i in some], n, places)
+        reporters = tuple(decoder._reporters(number, evidence[i].users, places) for number, i in enumerate(some))
+        return SizedTable(found.counts, found.law, reporters)
+
+    def _reporters(self, number: int, reports: int, places: Axes) -> Reporters:
+        sent = self.sent[number]
+        axes = tuple(axis for axis, place in enumerate(places) if place in sent.attributes)
+        parts = {kept: tuple(places[axis] for axis in kept) for kept in subsets(axes) if kept}
+        weights = {kept: float(self.weights(part)[number]) for kept, part in parts.items()}
+        law, scale = sent.decoder.law, float(sent.decoder.scale)
+        assert law is not None
+        # The variance of a coin, from which its smaller chance follows.
+        other = (1 - sqrt(max(0.0, 1 - 4 * float(law.per_report) / scale**2))) / 2
+        return Reporters(reports, axes, weights, sent.cells, scale, other)
 
     def _component(self, evidence: Sequence[PartEvidence], places: Axes) -> Floats:
         sizes = [self.records.sizes[j] for j in places]
