@@ -71,10 +71,9 @@ plan(
     "characters-of-other-bits",
     "the places of a hash function are combined in another order than the bits of the hash",
     Edit(
-        "core.linear_hashing:hashed",
-        "functions[:, bit : bit + 1]",
-        "functions[:, t - bit - 1 : t - bit]",
-        "oracles.hadamard_mechanism:hashed",
+        "core.linear_hashing:characters_of",
+        "rows[:, bit : bit + 1]",
+        "rows[:, rows.shape[1] - bit - 1 : rows.shape[1] - bit]",
     ),
     HM,
     STEP,

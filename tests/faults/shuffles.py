@@ -207,9 +207,9 @@ plan(
     LINKED,
 )
 plan(
-    "local-without-crowd",
-    "the local epsilon is for ten times the users",
-    Edit("shuffling.answer:_keeps", "Crowd(_best(local), users,", "Crowd(_best(local), 10 * users,"),
+    "local-of-half",
+    "the local epsilon is that of reports with half of it",
+    Edit("shuffling.answer:_best", "keep_threshold(local,", "keep_threshold(local / 2,"),
     answers,
     LOCAL,
 )
