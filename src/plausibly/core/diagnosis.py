@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from .agreeing_rows import InRows, row_chances
 from .bounds import TINY, bennett, coins_chance, either_side
 from .errors import ParameterError
 from .group_numbers import largest_excess
@@ -138,6 +139,17 @@ def total_checks(oracle: Any, tables: Sequence[tuple[Any, int]]) -> list[Check]:
     ends = np.array([-mean]), np.array([size - mean])
     chance = either_side(np.array([supports - n * mean]), np.array([variance]), *ends)
     return [Check(name, float(chance[0]))]
+
+
+def row_checks(scheme: Any, cells: Any, numbers: npt.NDArray[np.int64]) -> list[Check]:
+    """The test of a diagnosis whether the rows of a sketch, or public hash functions, agree about the items."""
+    n = int(numbers.sum())
+    if not n or not isinstance(scheme, InRows):
+        return []
+    counted = scheme.rows_counted(cells, numbers)
+    if counted is None:
+        return []
+    return [Check("rows against each other", min(row_chances(scheme, counted, n), default=1.0))]
 
 
 def diagnose_reports(scheme: Any, reports: Reports, rate: float = 0.01) -> Diagnosis:
