@@ -85,10 +85,7 @@ def least_and_most(coefficients: Floats, oracle: Scheme, scale: float) -> tuple[
 
 
 def contrast_noise(decoder: Decoder) -> tuple[Fraction, Fraction]:
-    """Variance per report, and per holder, of a sum of cells with coefficients that add up to 0.
-
-    The part of the covariance that all cells share drops out of it (docs/adr/0033-slide.md: V_c and H).
-    """
+    """Variance per report, and per holder, of a sum of cells with coefficients that add up to 0."""
     law = decoder.law
     assert law is not None
-    return law.per_report - law.covariance[0], 1 + law.per_holder - 2 * law.covariance[1]
+    return law.contrast

@@ -13,7 +13,8 @@ from attacked import ITEMS, alarms, zipf
 from cases import case
 from contract.entries import NAMES, SKETCHES, TABLED, build, sized, tickets
 from plausibly import Ordered, ParameterError, SeededRandom, Table, diagnose_reports, make
-from plausibly.core.diagnosis import Diagnosis, ShowsSupport, _supported_together
+from plausibly.core.agreeing_rows import InRows
+from plausibly.core.diagnosis import Diagnosis, ShowsSupport, _together
 
 RATE = 0.01
 
@@ -31,7 +32,7 @@ def honest_tally(scheme: Any, counts: Any) -> Callable[[int], Diagnosis]:
 RECORDS = {(0, 1, 2, 3): 9000, (1, 2, 0, 4): 5000, (1, 0, 3, 0): 6000}
 CLIQUE: Any = make("CLIQUE", epsilon=1, domain=Table({"a": 2, "b": 3, "c": 4, "d": 5}, missing=False))
 SLIDE: Any = make("SLIDE", epsilon=1, domain=Ordered(0, 99))
-SKETCH = make("CM", oracle=make("OUE", epsilon=1, domain_size=16), rows=8, domain_size=100)
+SKETCH: Any = make("CM", oracle=make("OUE", epsilon=1, domain_size=16), rows=8, domain_size=100)
 WORDS = plausibly.Strings("abcdefghijklmnopqrstuvwxyz-", 12)
 NAMED = {"orange": 1500, "forest": 800, "garden-gate": 500, "a": 200}
 RECORDED = Table({"a": 2, "b": 3, "c": 2, "d": 3}, missing=False)
@@ -57,6 +58,11 @@ def honest_of(name: str, users: int = 2000) -> Callable[[int], Diagnosis]:
     items = scheme.domain.decode(scheme.domain.spread(32))
     values = items[np.repeat(np.arange(len(items)), zipf(users, len(items)))]
     return lambda seed: diagnose_reports(scheme, scheme.privatize(values, rng=SeededRandom(seed)), RATE)
+
+
+def evidence_of(scheme: Any) -> tuple[Any, Any]:
+    tally = scheme.accumulator()
+    return tally.evidence, tally.numbers
 
 
 def false_alarms(honest: Callable[[int], Diagnosis], runs: int) -> int:
@@ -90,6 +96,9 @@ def test_every_entry_with_groups_rows_or_independent_support_is_tested() -> None
         with case(name):
             scheme = small(name)
             known_twice = len(tickets(scheme)) > 1 or name in SKETCHES or isinstance(scheme, ShowsSupport)
+            known_twice = known_twice or (
+                isinstance(scheme, InRows) and scheme.rows_counted(*evidence_of(scheme)) is not None
+            )
             assert bool(honest_of(name)(0).checks) == known_twice
 
 
@@ -128,7 +137,7 @@ def test_fakes_that_report_an_item_as_its_holders_do_are_holders() -> None:
         assert alarms(name, "random items", 0.05, 5)[1] <= 0.2
 
 
-def test_padded_fakes_have_the_mean_tally_of_another_honest_zipf() -> None:
+def test_padded_fakes_have_the_mean_tally_of_another_honest_crowd() -> None:
     scheme: Any = make("OUE", epsilon=1, domain_size=ITEMS)
     p, q = scheme.keep / 2**64, scheme.flip / 2**64
     n, fakes, targets = 10_000, 100, 10
@@ -140,11 +149,16 @@ def test_padded_fakes_have_the_mean_tally_of_another_honest_zipf() -> None:
     assert (same >= 0).all()
 
 
-def test_pairs_of_items_are_counted_exactly() -> None:
-    rng = np.random.default_rng(3)
-    for reports in (1, 7, 64, 65, 1000):
-        seen = rng.random((reports, 9)) < 0.3
-        assert (_supported_together(seen) == seen.astype(int).T @ seen.astype(int)).all()
+def test_the_chance_of_pairs_is_a_bound_if_all_have_one_item() -> None:
+    # Given the counts of the bits, honest reports are equally likely in any order, which the bound is about.
+    scheme: Any = make("OUE", epsilon=1, domain_size=8)
+    chances = [_together(scheme, scheme.privatize([3] * 40, rng=SeededRandom(seed))) for seed in range(2000)]
+    # 2,000 runs: 38 or more at 1 % once in 3,000 tests.
+    assert sum(chance <= 0.01 for chance in chances) <= 37
+    same = np.repeat(scheme.privatize([3], rng=SeededRandom(1)), 40)
+    assert _together(scheme, same) == 1.0  # bits that never change are supported together by chance
+    mixed = np.concatenate([same, np.repeat(scheme.privatize([3], rng=SeededRandom(2)), 40)])
+    assert _together(scheme, np.repeat(mixed, 5)) < 1e-4
 
 
 @pytest.mark.full
@@ -175,6 +189,46 @@ def test_fakes_in_one_width_or_one_set_disagree_with_the_others() -> None:
     answers = CLIQUE.simulate(RECORDS, SeededRandom(4))
     answers.add(np.where(one["group"] == 0, other, one))
     assert {check.name for check in answers.diagnose().alarms} == {"sets of attributes"}
+
+
+def opposed(scheme: Any, field: str, seed: int) -> Any:
+    """A collection of 29,000 reports: of 9,000 fakes, the first eighth of the rows says item 0, the others item 99."""
+    tally = scheme.simulate(zipf(20_000, 100), SeededRandom(seed))
+    one, other = (scheme.privatize([item] * 9000, rng=SeededRandom(seed + 5000)) for item in (0, 99))
+    rows = getattr(scheme, "hashes", None) or scheme.rows
+    tally.add(np.where(one[field] < rows // 8, one, other))
+    return tally
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("scheme", "field"),
+    [
+        (SKETCH, "row"),
+        (make("CS", oracle=make("HM", epsilon=1, domain_size=64), rows=8, domain_size=100), "row"),
+        (make("FLH", epsilon=1, hashes=1000, domain_size=100), "index"),
+    ],
+    ids=["CM", "CS", "FLH"],
+)
+def test_fakes_in_one_row_disagree_with_the_others(scheme: Any, field: str) -> None:
+    # If fewer than 70 % were noticed, 18 of 20 would be once in 28 tests.
+    seen = [{check.name for check in opposed(scheme, field, seed).diagnose().alarms} for seed in range(20)]
+    assert sum("rows against each other" in found for found in seen) >= 18
+
+
+@pytest.mark.full
+def test_reports_of_a_sketch_show_what_their_oracle_shows() -> None:
+    values = np.repeat(np.arange(100), zipf(20_000, 100)).tolist()
+    reports = SKETCH.privatize(values, rng=SeededRandom(1))
+    names = {check.name for check in diagnose_reports(SKETCH, reports).checks}
+    assert {"items supported together", "ones in each report"} <= names
+    # Fakes that support half of the cells of their row, the same ones.
+    most = np.argsort(np.abs(SKETCH.oracle.ones(reports["report"]) - 8), kind="stable")[:1]
+    fakes = np.repeat(reports[most], 2000)
+    fakes["row"] = np.arange(2000) % 8
+    seen = {check.name for check in diagnose_reports(SKETCH, np.concatenate([reports, fakes])).alarms}
+    assert "ones in each report" in seen
+    assert "items supported together" in seen
 
 
 def test_a_diagnosis_is_readable_and_empty_where_nothing_is_known_twice() -> None:

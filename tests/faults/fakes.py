@@ -107,8 +107,8 @@ PLANS: list[tuple[str, str, tuple[Edit, ...], Detector, str]] = [
     ),
     (
         "pairs-with-themselves",
-        "the variance of pairs counts ten thousand times the reports",
-        (Edit("core.diagnosis:_together", "2 * n *", "20_000 * n *"),),
+        "the variance of pairs is ten thousand times too large",
+        (Edit("core.diagnosis:_chance_of_pairs", "4 * float(", "40_000 * float("),),
         diagnosis,
         SEEN,
     ),
@@ -118,8 +118,8 @@ PLANS: list[tuple[str, str, tuple[Edit, ...], Detector, str]] = [
         (
             Edit(
                 "ordered.agreeing:disagreements",
-                "np.maximum(variance",
-                "np.maximum(0.1 * variance",
+                "either_side(apart, variance",
+                "either_side(apart, 0.1 * variance",
                 at="ordered.sliding:disagreements",
             ),
         ),

@@ -17,7 +17,16 @@ import numpy.typing as npt
 from .arguments import as_bytes
 from .basis import Basis
 from .cross_table import CrossTable, chosen, crossed, one_way
-from .diagnosis import Agreeing, Check, Diagnosis, disagreement_checks, expect_rate, shares_check, total_checks
+from .diagnosis import (
+    Agreeing,
+    Check,
+    Diagnosis,
+    disagreement_checks,
+    expect_rate,
+    row_checks,
+    shares_check,
+    total_checks,
+)
 from .domain import Choices, InOrder, object_array
 from .errors import ParameterError, ReportError, StateError
 from .estimates import Estimates
@@ -468,7 +477,8 @@ class CellAccumulator(Accumulator):
         self.n[0] = count
 
     def own_checks(self) -> list[Check]:
-        return total_checks(self.scheme, [(self.evidence, len(self))])
+        found = total_checks(self.scheme, [(self.evidence, len(self))])
+        return found + row_checks(self.scheme, self.evidence, self.n)
 
     @classmethod
     def payload_bytes(cls, scheme: Scheme, count: int) -> int:
@@ -540,7 +550,7 @@ class ChannelAccumulator(CellAccumulator):
         found = shares_check("reports of each row or offset", self.n.tolist(), [1] * len(self.n))
         for oracle, _ in self.scheme.components:
             found += total_checks(oracle, tables)
-        return found
+        return found + row_checks(self.scheme, self.evidence, self.n)
 
     @classmethod
     def payload_bytes(cls, scheme: Scheme, count: int) -> int:

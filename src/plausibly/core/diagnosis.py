@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import erfc, sqrt
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from .agreeing_rows import InRows, row_chances
+from .bounds import TINY, bennett, coins_chance, either_side
 from .errors import ParameterError
 from .group_numbers import largest_excess
 from .independence import chi_square_tail
@@ -26,7 +27,7 @@ TOGETHER = (8, 16, 32, 64)
 """Numbers of the largest items that reports may support together too often."""
 _CHUNK = 1 << 16
 _EXPECTED = 10.0
-"""Least expected number of reports in a bin of the chi-square test."""
+"""Least expected number of reports in a bin of numbers of ones."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Diagnosis:
         width = max((len(check.name) for check in self.checks), default=0)
         for check in self.checks:
             alarm = "  alarm" if check in self.alarms else ""
-            lines.append(f"  {check.name:<{width}}  p = {check.p_value:.2g}{alarm}")
+            lines.append(f"  {check.name:<{width}}  p ≤ {check.p_value:.2g}{alarm}")
         return "\n".join(lines)
 
 
@@ -64,7 +65,7 @@ class Agreeing(Protocol):
     """A decoder that knows some answers twice, from the reports of different users."""
 
     def disagreements(self, evidence: Any, n: int, /) -> dict[str, Floats]:
-        """Differences of answers from different users, in standard errors, by what is compared."""
+        """Chances that answers of different users differ as they do, by what is compared; see ``core.bounds``."""
         ...
 
 
@@ -74,6 +75,28 @@ class ShowsSupport(Protocol):
 
     def supports_each(self, reports: Reports, codes: Codes) -> npt.NDArray[np.bool_]:
         """[report, item]: whether each report supports each of the encoded items."""
+        ...
+
+
+@runtime_checkable
+class ShowsBits(Protocol):
+    """A scheme whose reports have a bit for each item, which are independent of each other."""
+
+    def ones(self, reports: Reports) -> npt.NDArray[np.int64]:
+        """Number of ones in each report."""
+        ...
+
+    def law_of_ones(self) -> Floats:
+        """Probability of each number of ones in an honest report, which is the same for all items."""
+        ...
+
+
+@runtime_checkable
+class ThroughRows(Protocol):
+    """A sketch whose users report a cell of one row through an oracle."""
+
+    def by_row(self, reports: Reports) -> tuple[Any, Sequence[Reports]]:
+        """The oracle, and its reports from each row."""
         ...
 
 
@@ -92,8 +115,11 @@ def shares_check(name: str, numbers: Sequence[int], weights: Sequence[int]) -> l
 
 
 def disagreement_checks(found: dict[str, Floats]) -> list[Check]:
-    """The tests of a diagnosis for differences in standard errors; each allows for all differences of its kind."""
-    return [Check(name, min(1.0, z.size * _two_sided(float(np.abs(z).max())))) for name, z in found.items() if z.size]
+    """The tests of a diagnosis for chances of differences; each allows for all differences of its kind.
+
+    The variances of these are known but with a chance of ``TINY``.
+    """
+    return [Check(name, min(1.0, chances.size * float(chances.min()) + TINY)) for name, chances in found.items()]
 
 
 def total_checks(oracle: Any, tables: Sequence[tuple[Any, int]]) -> list[Check]:
@@ -104,69 +130,106 @@ def total_checks(oracle: Any, tables: Sequence[tuple[Any, int]]) -> list[Check]:
         return []
     decoder = oracle.estimator()
     assert isinstance(decoder, Estimator)
-    law = law_of(decoder)
-    beyond = sum(float(decoder.values(cells, users, None).sum()) - users for cells, users in tables)
-    error = sqrt(law.of_total(size).at(n, n))
-    return [Check("the sum of all counts", _two_sided(beyond / error))]
+    name, q, gap = "the sum of all counts", float(decoder.offset), 1 / float(decoder.scale)
+    supports = sum(int(decoder.scores(cells, users, None).sum()) for cells, users in tables)
+    if isinstance(oracle, ShowsBits):
+        return [Check(name, coins_chance(supports, [(n, q + gap), (n * (size - 1), q)]))]
+    # A hash function is public, and its sender may know one that supports no item, or every one.
+    mean, variance = gap + size * q, float(law_of(decoder).of_total(size).at(n, n)) * gap**2
+    ends = np.array([-mean]), np.array([size - mean])
+    chance = either_side(np.array([supports - n * mean]), np.array([variance]), *ends)
+    return [Check(name, float(chance[0]))]
+
+
+def row_checks(scheme: Any, cells: Any, numbers: npt.NDArray[np.int64]) -> list[Check]:
+    """The test of a diagnosis whether the rows of a sketch, or public hash functions, agree about the items."""
+    n = int(numbers.sum())
+    if not n or not isinstance(scheme, InRows):
+        return []
+    counted = scheme.rows_counted(cells, numbers)
+    if counted is None:
+        return []
+    return [Check("rows against each other", min(row_chances(scheme, counted, n), default=1.0))]
 
 
 def diagnose_reports(scheme: Any, reports: Reports, rate: float = 0.01) -> Diagnosis:
     """Test whether reports agree with each other as honest ones do, beyond what ``tally.diagnose`` can see.
 
-    Reports of unary encoding and local hashing show which items each of them supports. Fakes that raise several items
-    at once support them together; honest reports support different items independently. ``rate`` is the probability
-    that honest reports raise any alarm.
+    Reports of unary encoding and local hashing, alone or through a sketch, show which items each of them supports.
+    Fakes that raise several items at once support them together; honest reports support different items independently.
+    ``rate`` is the probability that honest reports raise any alarm, at most.
     """
     level, records = expect_rate(rate), scheme.accept(reports)
     tally = scheme.accumulator()
     tally.add(records)
     checks = list(tally.checks())
-    if len(records) and scheme.domain.size is not None and isinstance(scheme, ShowsSupport):
-        checks += _support_checks(scheme, records, tally)
+    oracle, rows = scheme.by_row(records) if isinstance(scheme, ThroughRows) else (scheme, [records])
+    if len(records) and oracle.domain.size is not None and isinstance(oracle, ShowsSupport):
+        checks += _support_checks(oracle, rows)
     return Diagnosis(tuple(checks), level)
 
 
-def _support_checks(scheme: Any, reports: Reports, tally: Any) -> list[Check]:
-    counts = tally.scores()
-    order = np.argsort(-counts, kind="stable")[: TOGETHER[-1]].astype(np.uint64)
-    pairs = np.zeros((len(order), len(order)))
-    for first in range(0, len(reports), _CHUNK):
-        pairs += _supported_together(scheme.supports_each(reports[first : first + _CHUNK], order))
-    checks = [_together(pairs, len(reports))]
-    law = getattr(scheme, "law_of_ones", None)
-    if law is not None:
-        checks.append(_numbers_of_ones(scheme.ones(reports), law(), len(reports)))
+def _support_checks(oracle: Any, rows: Sequence[Reports]) -> list[Check]:
+    # Those of each row of a sketch, or all together.
+    rows = [reports for reports in rows if len(reports)]
+    checks = [Check("items supported together", _any_of([_together(oracle, reports) for reports in rows]))]
+    if isinstance(oracle, ShowsBits):
+        numbers = np.concatenate([oracle.ones(reports) for reports in rows])
+        checks.append(_numbers_of_ones(numbers, oracle.law_of_ones()))
     return checks
 
 
-def _supported_together(seen: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    # Number of reports that support both items of each pair. A product of matrices would take the threads of a library
-    # for linear algebra, which slow each other down on a busy machine.
-    columns = np.packbits(np.ascontiguousarray(seen.T), axis=1)
-    words = np.pad(columns, ((0, 0), (0, -columns.shape[1] % 8))).view(np.uint64)
-    pairs = np.zeros((len(words), len(words)), dtype=np.int64)
-    for place, own in enumerate(words):
-        pairs[place, place:] = np.bitwise_count(own & words[place:]).sum(axis=1, dtype=np.int64)
-    return pairs + np.triu(pairs, 1).T
+def _any_of(chances: Sequence[float]) -> float:
+    # Independent tests of the same kind: the smallest chance tells fakes in one row, their product those in all rows
+    # (Fisher). A chance that is a bound makes both larger.
+    if len(chances) == 1:
+        return chances[0]
+    logs = np.log(np.maximum(chances, np.finfo(np.float64).tiny))
+    together = chi_square_tail(-2 * float(logs.sum()), 2 * len(chances))
+    return min(1.0, 2 * len(chances) * min(chances), 2 * together)
 
 
-def _together(pairs: Floats, n: int) -> Check:
+def _together(oracle: Any, reports: Reports) -> float:
     # Reports of honest users support two items together as often as the product of their shares says, or, if both have
     # holders, less often. The largest items come first; the number of targets is unknown, so several are tried.
-    counts = np.diag(pairs)
-    shares = counts / n
-    beyond, noise = pairs - np.outer(counts, counts) / n, shares * (1 - shares)
-    sizes = [size for size in TOGETHER if size <= len(counts)] or [len(counts)]
-    chances = []
-    for size in sizes:
-        total = float(beyond[:size, :size].sum() - np.diag(beyond)[:size].sum())
-        variance = 2 * n * (float(noise[:size].sum()) ** 2 - float((noise[:size] ** 2).sum()))
-        chances.append(erfc(total / sqrt(2 * variance)) / 2 if variance > 0 else 1.0)
-    return Check("items supported together", min(1.0, len(sizes) * min(chances)))
+    tally, n = oracle.accumulator(), len(reports)
+    tally.add(reports)
+    counts = tally.scores()
+    order = np.argsort(-counts, kind="stable")[: TOGETHER[-1]].astype(np.uint64)
+    shares = counts[order] / n
+    sizes = [size for size in TOGETHER if size <= len(order)] or [len(order)]
+    totals, squares = np.zeros(len(sizes)), np.zeros(len(sizes))
+    for first in range(0, n, _CHUNK):
+        seen = oracle.supports_each(reports[first : first + _CHUNK], order)
+        for place, size in enumerate(sizes):
+            own, some = seen[:, :size], shares[:size]
+            # Over all pairs of different items, the products of what each is beyond its share.
+            pairs = (own.sum(axis=1) - some.sum()) ** 2 - (np.where(own, 1 - 2 * some, 0.0).sum(axis=1) + some @ some)
+            totals[place] += pairs.sum()
+            squares[place] += pairs @ pairs
+    sums = zip(totals.tolist(), squares.tolist(), sizes, strict=True)
+    chances = [_chance_of_pairs(total, square, shares[:size], n) for total, square, size in sums]
+    return min(1.0, len(sizes) * min(chances))
 
 
-def _numbers_of_ones(numbers: npt.NDArray[np.int64], law: Floats, n: int) -> Check:
-    # Chi-square, with neighbouring numbers joined until enough reports are expected in each bin.
+def _chance_of_pairs(total: float, squares: float, shares: Floats, n: int) -> float:
+    # Given the counts, a column of bits is a sample of the reports, and its sum of products with the columns before it
+    # has no larger moments than with replacement (Hoeffding 1963). All columns together are a martingale, whose
+    # quadratic variation is known as long as its sum is below the total (Freedman 1975). docs/adr/0044-fake-reports.md
+    if total <= 0:
+        return 1.0
+    noise, coins = n * shares * (1 - shares), np.minimum(shares, 1 - shares)
+    before = np.cumsum(noise) - noise
+    variance = 4 * float(coins @ (before + total))
+    most = 2 * float(np.maximum(shares, 1 - shares).sum())
+    # Items of one hash function are independent three at a time only; the reports show what four do.
+    return float(bennett(total, max(variance, squares), most))
+
+
+def _numbers_of_ones(numbers: npt.NDArray[np.int64], law: Floats) -> Check:
+    # Each bin, and all numbers up to each, by Chernoff's bound. Neighbouring numbers are joined until some reports are
+    # expected in each bin: fewer bins make a sharper test.
+    n = len(numbers)
     seen, expected = np.bincount(numbers, minlength=len(law)).astype(np.float64), n * law
     bins, joined = np.zeros(len(law), dtype=np.int64), 0.0
     for place, own in enumerate(expected.tolist()):
@@ -174,11 +237,12 @@ def _numbers_of_ones(numbers: npt.NDArray[np.int64], law: Floats, n: int) -> Che
         joined = own + (joined if joined < _EXPECTED else 0.0)
     if joined < _EXPECTED and bins[-1]:
         bins[bins == bins[-1]] -= 1
-    observed, wanted = np.bincount(bins, seen), np.bincount(bins, expected)
-    degrees = len(wanted) - 1
-    statistic = float(((observed - wanted) ** 2 / wanted).sum())
-    return Check("ones in each report", chi_square_tail(statistic, degrees) if degrees else 1.0)
-
-
-def _two_sided(z: float) -> float:
-    return erfc(abs(z) / sqrt(2))
+    observed, wanted = np.bincount(bins, seen), np.bincount(bins, law)
+    if len(wanted) == 1:
+        return Check("ones in each report", 1.0)
+    events = [
+        *zip(observed.tolist(), wanted.tolist(), strict=True),
+        *zip(np.cumsum(observed).tolist()[:-1], np.cumsum(wanted).tolist()[:-1], strict=True),
+    ]
+    chances = [coins_chance(round(ones), [(n, min(1.0, chance))]) for ones, chance in events]
+    return Check("ones in each report", min(1.0, len(events) * min(chances)))

@@ -99,6 +99,14 @@ class VarianceLaw:
         return bool(self.collision or self.per_pair or self.per_fellow)
 
     @property
+    def contrast(self) -> tuple[Fraction, Fraction]:
+        """By the variance law, the second moment per report, and per holder, of a sum with coefficients that add to 0.
+
+        The part of the covariance that all items share drops out of it (docs/adr/0033-slide.md: V_c and H).
+        """
+        return self.per_report - self.covariance[0], 1 + self.per_holder - 2 * self.covariance[1]
+
+    @property
     def of_coins(self) -> VarianceLaw:
         """The variance law without the terms of public hash functions."""
         return replace(self, collision=Fraction(0), per_pair=Fraction(0), per_fellow=Fraction(0))

@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..core.agreeing_rows import RowsCounted, public_hashes
 from ..core.arguments import json_integer, whole_number
 from ..core.blanket import Blanket, support_blanket
 from ..core.costs import REPORT, TABULATED
 from ..core.domain import Domain
 from ..core.hashing import HashedScheme, best_hash_range, given_hash_range, hash_field, public_seeds
-from ..core.laws import Cells, Codes, Estimator, Scores, pure
+from ..core.laws import Cells, Codes, Estimator, Floats, Scores, pure
 from ..core.probability import EpsilonLike
 from ..core.randomness import Draws
 from ..core.records import fields_of, refuse_beyond, refuse_unless_histogram, unsigned
@@ -100,6 +101,25 @@ class FLH(HashedScheme):
         collision = Fraction(1, self.hashes * (self.g - 1))
         q = Fraction(1, self.g)
         return pure(self.p, q, self._scores, collision=collision, context=self._context, public=True)
+
+    def rows_counted(self, cells: Cells, n: npt.NDArray[np.int64]) -> RowsCounted | None:
+        """The counts of all public functions with their law; None if nothing is known twice."""
+        if self.domain.size is None:
+            return None
+        hashes = public_hashes(tuple(self._seeds.tolist()), self.split, self.g, self.domain.size)
+        if not hashes.tested:
+            return None
+        # Direct encoding of the hash: a report adds ``scale`` to one cell.
+        scale, other = self._scale_in_row, float(1 - self.p) / (self.g - 1)
+        return RowsCounted(hashes, cells * scale, scale**2 * other, scale)
+
+    def ends_of_rows(self, table: Floats) -> tuple[float, float]:
+        """Least and most that a report adds to a sum over all public functions with these coefficients."""
+        return self._scale_in_row * float(table.min()), self._scale_in_row * float(table.max())
+
+    @property
+    def _scale_in_row(self) -> float:
+        return 1 / float(self.p - (1 - self.p) / (self.g - 1))
 
     def _scores(self, cells: Cells, n: int, codes: Codes | None) -> Scores:
         if codes is None:

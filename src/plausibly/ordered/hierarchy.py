@@ -18,6 +18,7 @@ from ..core.laws import Codes, Decoder, Estimator, Floats, Scores
 from ..core.levers import Reach
 from ..core.linear import Linear
 from ..core.parts import Digit, PartEvidence
+from ..core.scheme import Scheme
 from .agreeing import disagreements
 from .levels import Levels
 from .nested import Aligned, Nested
@@ -101,7 +102,7 @@ class HH(Levels):
 
     @cached_property
     def _decoder(self) -> Consistent:
-        return Consistent(self.system, self._decoders)
+        return Consistent(self.system, self._decoders, tuple(part.scheme for part in self.parts))
 
     def contribution(self) -> tuple[Fraction, Fraction] | None:
         low, high = 0.0, 0.0
@@ -114,10 +115,8 @@ class HH(Levels):
         return Fraction(low), Fraction(high)
 
     def leverage(self, weights: Floats) -> Reach:
-        questions, ends = self.system.ask(weights), []
-        for part, decoder, width in zip(self.parts, self._decoders, self.system.widths, strict=True):
-            table = width.windows.sums(questions.solved) * width.weight
-            ends.append(least_and_most(table, part.scheme, float(decoder.scale)))
+        questions = self.system.ask(weights)
+        ends = [self._decoder.ends_of(number, questions.solved) for number in range(len(self.parts))]
         low, high = (np.array(each) for each in zip(*ends, strict=True))
         return Reach(low.min(axis=0), high.max(axis=0)).added(questions.level)
 
@@ -137,6 +136,7 @@ class Consistent(PlaceDecoder):
 
     system: Nested
     decoders: tuple[Estimator, ...]
+    oracles: tuple[Scheme, ...]
     history: History = ()
 
     @property
@@ -159,8 +159,13 @@ class Consistent(PlaceDecoder):
         ]
 
     def disagreements(self, evidence: Sequence[PartEvidence], n: int) -> dict[str, Floats]:
-        """Differences between the levels of the tree, in standard errors."""
-        return disagreements(self.system, self._scores_by_width(evidence), self.counts(evidence, n), n)
+        """Chances of the differences between the levels of the tree."""
+        return disagreements(self, self._scores_by_width(evidence), n)
+
+    def ends_of(self, number: int, solved: Floats) -> tuple[Floats, Floats]:
+        """Least and most that one report of a level adds to the answers of questions with these solutions."""
+        width, decoder = self.system.widths[number], self.decoders[number]
+        return least_and_most(width.windows.sums(solved) * width.weight, self.oracles[number], float(decoder.scale))
 
     def counts(self, evidence: Any, n: int) -> Floats:
         return self.system.counts(self.item_scores(evidence), n)

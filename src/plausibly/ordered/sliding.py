@@ -92,8 +92,8 @@ class Sliding(PlaceDecoder):
         return found
 
     def disagreements(self, evidence: Sequence[PartEvidence], n: int) -> dict[str, Floats]:
-        """Differences between the widths of SLIDE, in standard errors."""
-        return disagreements(self.system, self._scores_by_width(evidence), self.counts(evidence, n), n)
+        """Chances of the differences between the widths of SLIDE."""
+        return disagreements(self, self._scores_by_width(evidence), n)
 
     def counts(self, evidence: Any, n: int) -> Floats:
         return self.system.counts(self.item_scores(evidence), n)
@@ -126,18 +126,20 @@ class Sliding(PlaceDecoder):
 
     def leverage(self, questions: Questions) -> Reach:
         """Bounds of what one report of SLIDE, whatever its content, adds to the answer of each question."""
-        length = self.system.length
-        low, high = np.full((2, len(questions.level)), [[np.inf], [-np.inf]])
-        for blocks, width in zip(self.blocks, self.system.widths, strict=True):
-            windows = blocks.windows
-            table = windows.at_offsets(windows.sums(questions.solved[:, :length]))
-            if self.system.other:
-                alone = np.broadcast_to(questions.solved[:, -1:, None], (*table.shape[:2], 1))
-                table = np.concatenate([table, alone], axis=2)
-            least, most = least_and_most(table * width.weight, blocks.oracle, float(blocks.decoder.scale))
-            low = np.minimum(low, least.min(axis=1))
-            high = np.maximum(high, most.max(axis=1))
-        return Reach(low, high).added(questions.level)
+        ends = [self.ends_of(number, questions.solved) for number in range(len(self.blocks))]
+        low, high = (np.array(each) for each in zip(*ends, strict=True))
+        return Reach(low.min(axis=0), high.max(axis=0)).added(questions.level)
+
+    def ends_of(self, number: int, solved: Floats) -> tuple[Floats, Floats]:
+        """Least and most that one report of a width adds to the answers of questions with these solutions."""
+        blocks, width, length = self.blocks[number], self.system.widths[number], self.system.length
+        windows = blocks.windows
+        table = windows.at_offsets(windows.sums(solved[:, :length]))
+        if self.system.other:
+            alone = np.broadcast_to(solved[:, -1:, None], (*table.shape[:2], 1))
+            table = np.concatenate([table, alone], axis=2)
+        least, most = least_and_most(table * width.weight, blocks.oracle, float(blocks.decoder.scale))
+        return least.min(axis=1), most.max(axis=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import device, kernels
+from ..core.agreeing_rows import RowsCounted, public_hashes
 from ..core.arguments import json_integer, whole_number
 from ..core.blanket import Blanket
 from ..core.costs import LOOKUP
 from ..core.domain import Domain, Integers, Keys, Listable
 from ..core.errors import ParameterError
 from ..core.hashing import MAX_CELLS, public_seeds, split_for
-from ..core.laws import Cells, Decoder, Estimator, VarianceLaw, choose_estimator
+from ..core.laws import Cells, Decoder, Estimator, Floats, VarianceLaw, choose_estimator
 from ..core.memoised import expect_no_memo
 from ..core.probability import EpsilonLike
 from ..core.randomness import Draws, Layout
@@ -160,6 +161,33 @@ class RowSketch(Scheme):
         out["row"] = rows
         redo = self.oracle.respond(cells.astype(np.uint64), rest, out["report"])
         return np.union1d(refused, redo)
+
+    def by_row(self, reports: Reports) -> tuple[Scheme, list[Reports]]:
+        """The oracle of a sketch, and its reports from each row."""
+        order = np.argsort(reports["row"], kind="stable")
+        bounds = np.cumsum(np.bincount(reports["row"], minlength=self.rows))[:-1]
+        return self.oracle, np.split(reports["report"][order], bounds)
+
+    def rows_counted(self, cells: Cells, n: npt.NDArray[np.int64]) -> RowsCounted | None:
+        """The counts of all rows of a sketch with their law; None if nothing is known twice.
+
+        With signs on coefficients, a row has net counts, which this law is not about.
+        """
+        size, decoder = self.listed_size, self.oracle.estimator()
+        assert isinstance(decoder, Estimator)  # expect_oracle refuses others
+        law = decoder.law
+        if size is None or self.net or law is None or law.hashed or not law.joint:
+            return None
+        hashes = public_hashes(tuple(self.seeds.tolist()), self.split, self.hash_range, size)
+        if not hashes.tested:
+            return None
+        rows, (noise, own) = Rows(self, decoder, None, None), law.contrast
+        return RowsCounted(hashes, rows.counts(rows.scores(cells, n), n), float(noise), float(own))
+
+    def ends_of_rows(self, table: Floats) -> tuple[float, float]:
+        """Least and most that a report of a sketch adds to a sum with these coefficients."""
+        reach = self.oracle.leverage(table)
+        return float(reach.low.min()), float(reach.high.max())
 
     def check(self, reports: Reports) -> None:
         refuse_beyond(reports["row"], self.rows, f"a row below {self.rows}")

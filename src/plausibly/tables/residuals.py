@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import prod, sqrt
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from ..cells import least_and_most
+from ..core.bounds import either_side, variance_at_most
 from ..core.domain import Table
 from ..core.errors import StateError
 from ..core.history import History
@@ -50,6 +51,22 @@ class Sent:
     def trust(self) -> float:
         """Inverse of the variance of a component from these reports, if users are spread evenly, up to a factor."""
         return 1 / (self.noise * self.cells + self.own)
+
+
+class _Compared(NamedTuple):
+    # The table of an attribute from the reports of one set, and from all others. Their difference has the variance
+    # ``inside`` for each user in a cell, and ``outside`` for each other; a report adds ``low`` to ``high`` to it. The
+    # count of the cell has a variance of ``spread`` per user at most, and a report is at most ``below`` its mean.
+    number: int
+    place: int
+    alone: Residuals
+    rest: Residuals
+    inside: float
+    outside: float
+    spread: float
+    below: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,24 +188,53 @@ class Residuals:
         return component(total, axes, axes)
 
     def disagreements(self, evidence: Sequence[PartEvidence], n: int, /) -> dict[str, Floats]:
-        """Differences between each set's table of each of its attributes and that of all other sets, in errors."""
+        """Chances of the differences between each set's table of each of its attributes and that of all other sets.
+
+        A report adds a number with a mean of 0 to the difference, whatever the record of its user. Its variance depends
+        on whether the record is in the cell: it is bounded by the count of the cell, and by the worst crowd.
+        """
         found = []
+        tests = sum(self.records.sizes[own.place] for own in self._compared)
+        for own in self._compared:
+            others = [evidence[i] for i in range(len(self.sent)) if i != own.number]
+            counts = self.tabulated(evidence, n, (own.place,)).counts
+            apart = own.alone.tabulated([evidence[own.number]], n, (own.place,)).counts
+            apart = apart - own.rest.tabulated(others, n, (own.place,)).counts
+            slope, largest = own.inside - own.outside, np.array(n * max(own.inside, own.outside))
+            estimate, spread = n * own.outside + slope * counts, np.array(n * slope**2 * own.spread)
+            variance = variance_at_most(estimate, largest, spread, np.array(abs(slope) * own.below), tests)
+            found.append(either_side(apart, variance, np.array(own.low), np.array(own.high)))
+        return {"sets of attributes": np.concatenate(found)} if found else {}
+
+    @cached_property
+    def _compared(self) -> list[_Compared]:
         numbers = np.unique(np.linspace(0, len(self.sent) - 1, min(_COMPARED, len(self.sent))).round().astype(int))
+        found = []
         for number in numbers.tolist():
             others = [i for i in range(len(self.sent)) if i != number]
             alone, rest = (self._of(some) for some in ([number], others))
-            for place in self.sent[number].attributes:
-                if not (others and rest.known((place,))):
-                    continue
-                own = alone.tabulated([evidence[number]], n, (place,))
-                again = rest.tabulated([evidence[i] for i in others], n, (place,))
-                counts = self.tabulated(evidence, n, (place,)).counts
-                size = len(counts)
-                variance = own.law.cell_variances(counts, n) + again.law.cell_variances(counts, n)
-                # A user is in one set: the covariance is less than 0 by the product of both expectations.
-                variance += 2 * (counts * (1 - 2 / size) + n / size**2)
-                found.append((own.counts - again.counts) / np.sqrt(np.maximum(variance, np.finfo(np.float64).tiny)))
-        return {"sets of attributes": np.concatenate(found)} if found else {}
+            known = (place for place in self.sent[number].attributes if others and rest.known((place,)))
+            found += [self._comparison(number, place, alone, rest) for place in known]
+        return found
+
+    def _comparison(self, number: int, place: int, alone: Residuals, rest: Residuals) -> _Compared:
+        # Of the first cell; by symmetry, of any.
+        size = self.records.sizes[place]
+        question, users = np.eye(1, size), np.eye(size)[[0, 1]]
+        whole, *both = (tables.law_at((place,)) for tables in (self, alone, rest))
+        # A user is in one set: the covariance is less than 0 by the product of both expectations.
+        inside, outside = (
+            sum(float(law.cell_variances(user, 1)[0]) for law in both) + 2 * (user[0] - 1 / size) ** 2 for user in users
+        )
+        spread = max(float(whole.cell_variances(user, 1)[0]) for user in users)
+        reach = self.leverage((place,), question)
+        # The more users are in the cell, the larger is the variance, or the smaller.
+        below = 1 - float(reach.low[0]) if inside > outside else float(reach.high[0])
+        low, high = (float(end[0]) for end in alone._ends_of(0, (place,), question))
+        for other in range(len(rest.sent)):
+            least, most = (float(end[0]) for end in rest._ends_of(other, (place,), question))
+            low, high = min(low, -most), max(high, -least)
+        return _Compared(number, place, alone, rest, inside, outside, spread, below, low, high)
 
     def _of(self, numbers: Sequence[int]) -> Residuals:
         # The decoder of the reports of some sets only.
