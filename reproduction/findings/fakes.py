@@ -319,7 +319,8 @@ def dropping_reports_lowers_the_targets(rows: Curves) -> Verdict:
 def more_often(mean: Mean, bound: float, each: int = 1) -> Evidence:
     """Evidence that something happens with more than this probability; ``each``: how many trials a repeat has."""
     values = [value for own in mean.samples.values() for value in own]
-    trials, met = each * len(values), round(each * sum(values))
+    trials = each * len(values)
+    met = min(trials, round(each * sum(values)))
 
     def chance(least: int, most: int) -> float:
         return min(1.0, sum(exp(_log_chance(k, trials, bound)) for k in range(least, most + 1)))
