@@ -15,9 +15,11 @@ import pytest
 from drawn import thinned
 from plausibly import PlausiblyError
 from plausibly.core.errors import StateError
+from plausibly.service import sqlite_inbox
 from plausibly.service.collections import Collection
-from plausibly.service.inbox import COLUMNS, Batch, DamagedInboxError, Inbox, Outcome, View
+from plausibly.service.inbox import COLUMNS, Batch, DamagedInboxError, FullError, Inbox, Outcome, View
 from plausibly.service.sqlite_inbox import SqliteInbox
+from plausibly.service.write_ahead_log import log_of
 from serving import question, records
 from stores import Database, File, Store
 
@@ -160,6 +162,49 @@ def test_new_batches_are_one_statement_until_the_account_changes(tmp_path: Path)
         begun.append("BEGIN" in statements)
     assert begun == [True, False, False, True, False]
     inbox.close()
+
+
+def test_the_log_stays_short_while_reports_arrive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_inbox, "_LONG_LOG", 64)
+    inbox, asked = SqliteInbox(tmp_path / "inbox.db"), question()
+    inbox.create(asked)
+    log = log_of(inbox.path)
+    longest = written = 0
+    for key in range(400):
+        arrived = batch(asked, key, range(10_000))
+        inbox.commit({asked.id: [arrived]})
+        written += len(arrived.records)
+        longest = max(longest, log.stat().st_size)
+        if inbox._shortening is not None:
+            inbox._shortening.result()
+    assert written > 8 * longest
+    inbox.close()
+    assert number_of_keys(inbox.path) == 400
+
+
+def test_a_log_that_cannot_be_shortened_fails_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_inbox, "_LONG_LOG", 8)
+    inbox, asked = SqliteInbox(tmp_path / "inbox.db"), question()
+    inbox.create(asked)
+    tried = []
+
+    def full() -> None:
+        tried.append(1)
+        raise FullError("the disk is full")
+
+    monkeypatch.setattr(inbox, "shorten_log", full)
+    for key in range(40):
+        assert inbox.commit({asked.id: [batch(asked, key, range(1000))]}) == {asked.id: [NEW]}
+        if inbox._shortening is not None:
+            assert isinstance(inbox._shortening.exception(), FullError)
+    assert len(tried) > 1
+    inbox.close()
+    assert number_of_keys(inbox.path) == 40
+
+
+def number_of_keys(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("SELECT count(*) FROM keys").fetchone()[0])
 
 
 def test_a_row_with_a_number_that_was_rolled_already_is_never_written(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,11 @@ END;
 statement, and SQLite keeps no copies of changed pages to undo a statement that is a transaction of its own."""
 _INSERT_ARRIVAL = f"INSERT INTO arrival VALUES({', '.join('?' * 14)})"
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+_PAGE = 4096
+_LONG_LOG = 1 << 13
+"""Number of pages in the write-ahead log, about, from which it is moved into the database."""
+_LONGEST_LOG = 1 << 15
+"""Number of pages from which the writer itself moves the log, because the helper cannot keep up."""
 _BUSY = 10.0
 """Seconds to wait for a lock that a tool of the operator holds, such as a backup."""
 
@@ -87,10 +93,19 @@ class SqliteInbox(Inbox):
             self._verify(self._connection)
             self._connection.execute("PRAGMA temp_store = MEMORY")
             self._connection.executescript(_ARRIVAL)
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LONGEST_LOG}")
         self._last: Account | None = None
+        self._pages = 0
+        self._helper = ThreadPoolExecutor(1, thread_name_prefix="log")
+        self._shortening: Future[None] | None = None
 
     def commit(self, arrived: Mapping[str, Sequence[Batch]]) -> dict[str, list[Outcome]]:
         """Add all batches in one transaction; in one statement if all are new, and for one collection as before."""
+        outcomes = self._committed(arrived)
+        self._keep_log_short(arrived)
+        return outcomes
+
+    def _committed(self, arrived: Mapping[str, Sequence[Batch]]) -> dict[str, list[Outcome]]:
         last = self._last
         if last is not None and arrived.keys() == {last.collection.id}:
             batches = arrived[last.collection.id]
@@ -113,6 +128,7 @@ class SqliteInbox(Inbox):
 
     def shorten_log(self) -> None:
         """Move the write-ahead log into the database on this thread, as far as nobody reads it, while others write."""
+        self._expect_in_place()
         with self._explained(), closing(self._connect()) as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
@@ -128,10 +144,27 @@ class SqliteInbox(Inbox):
 
     def close(self) -> None:
         """Close the inbox."""
+        self._helper.shutdown()
         with self._explained():
             self._connection.close()
 
     # --- inside ------------------------------------------------------------------------------------------------
+
+    def _keep_log_short(self, arrived: Mapping[str, Sequence[Batch]]) -> None:
+        # SQLite would move the log into the database in the commit that makes it long, while all senders wait. Whatever
+        # goes wrong here, the batches are stored, and the log is tried again when it is longer.
+        for batches in arrived.values():
+            # Each key changes a page of its own.
+            self._pages += len(batches) + sum([len(batch.records) for batch in batches]) // _PAGE
+        if self._shortening is None:
+            if self._pages >= _LONG_LOG:
+                self._pages = 0
+                self._shortening = self._helper.submit(self.shorten_log)
+        elif self._shortening.done():
+            self._shortening = None
+            # What was written meanwhile: the log begins again when all of it is in the database.
+            with suppress(sqlite3.OperationalError):
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
