@@ -21,6 +21,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -115,6 +116,8 @@ class Roller:
 
     def _run(self) -> None:
         _yield_to_others()
+        with suppress(ImportError):  # a roll says what is missing
+            import_module("pyarrow.parquet")  # in the first roll it would keep senders waiting
         while not self._stopping.wait(min(_PAUSE, self._every / 4)):
             self._try_deletions()
             self._try_log()
