@@ -291,7 +291,7 @@ def test_the_guide_states_what_was_measured_of_the_collector() -> None:
         if "| ≥" in line or "| ≤" in line
     ]
     order = [("batches", "≥"), ("singles", "≥"), ("batches", "≤"), ("singles", "≤"), ("rolls", "≤")]
-    order += [("slow_senders", "≤"), ("trellis", "≥"), ("postgresql", "≥"), ("large", "≥")]
+    order += [("slow_senders", "≤"), ("trellis", "≥"), ("postgresql", "≥"), ("large", "≥"), ("soak", "≤")]
     assert len(rows) == len(order)
     for (goal, stated), key in zip(rows, order, strict=True):
         value = seen[key]["seen"] / (1e6 if key[0] == "large" else 1)

@@ -471,6 +471,11 @@ def _large_scheme(text: str) -> Scheme:
     return from_json(text)
 
 
+def load_format() -> None:
+    """Load what reads and writes report files; otherwise the first file does, which takes a moment."""
+    _pyarrow()
+
+
 def _pyarrow() -> tuple[Any, Any]:
     try:
         import pyarrow

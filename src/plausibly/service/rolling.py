@@ -21,7 +21,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +32,7 @@ from ..core.randomness import SecureRandom
 from ..core.scheme import Scheme
 from ..core.wording import plural
 from ..engines.collecting import collect
-from ..files.reports import ReportFile, write_reports
+from ..files.reports import ReportFile, load_format, write_reports
 from .folder import Folder
 from .inbox import Account, FullError, Inbox
 from .log import fault
@@ -117,7 +116,7 @@ class Roller:
     def _run(self) -> None:
         _yield_to_others()
         with suppress(ImportError):  # a roll says what is missing
-            import_module("pyarrow.parquet")  # in the first roll it would keep senders waiting
+            load_format()  # in the first roll it would keep senders waiting
         while not self._stopping.wait(min(_PAUSE, self._every / 4)):
             self._try_deletions()
             self._try_log()
