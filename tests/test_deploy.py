@@ -6,6 +6,7 @@ import configparser
 import http.client
 import json
 import os
+import random
 import re
 import shutil
 import socket
@@ -50,8 +51,11 @@ REVEALING = {
 
 
 def free_port() -> int:
-    with socket.create_server((HOST, 0)) as found:
-        return int(found.getsockname()[1])
+    # Below the ports of outgoing connections: one of those could take it before the proxy does.
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        if not _listens(port):
+            return port
 
 
 @contextmanager

@@ -217,14 +217,14 @@ plan(
 plan(
     "covariance-of-the-holder-dropped",
     "subsets are taken for independent bits: intervals are too short",
-    Edit("cells:contrast_noise", " - 2 * law.covariance[1]", "", at="ordered.slide:contrast_noise"),
+    Edit("core.laws:VarianceLaw.contrast", " - 2 * self.covariance[1]", ""),
     audited,
     VARIANCE,
 )
 plan(
     "covariance-of-others-dropped",
     "the same for two blocks of others",
-    Edit("cells:contrast_noise", " - law.covariance[0]", "", at="ordered.slide:contrast_noise"),
+    Edit("core.laws:VarianceLaw.contrast", " - self.covariance[0]", ""),
     audited,
     VARIANCE,
 )

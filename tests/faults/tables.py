@@ -369,22 +369,20 @@ plan(
 plan(
     "holder-without-covariance",
     "1 + h instead of H: the cells of a subset are taken for independent of the user's own",
-    "cells:contrast_noise",
-    " - 2 * law.covariance[1]",
+    "core.laws:VarianceLaw.contrast",
+    " - 2 * self.covariance[1]",
     "",
     audited,
     VARIANCE,
-    at="tables.attributed:contrast_noise",
 )
 plan(
     "others-without-covariance",
     "the cells of a subset are taken for independent of each other",
-    "cells:contrast_noise",
-    " - law.covariance[0]",
+    "core.laws:VarianceLaw.contrast",
+    " - self.covariance[0]",
     "",
     audited,
     VARIANCE,
-    at="tables.attributed:contrast_noise",
 )
 plan(
     "law-forgets-the-lottery",

@@ -66,7 +66,7 @@ plan(
 plan(
     "tree-covariance-with-the-own-block",
     "the holder's term leaves out the covariance with other blocks",
-    Edit("cells:contrast_noise", " - 2 * law.covariance[1]", "", at="ordered.hierarchy:contrast_noise"),
+    Edit("core.laws:VarianceLaw.contrast", " - 2 * self.covariance[1]", ""),
     HH,
     VARIANCE,
 )

@@ -37,7 +37,7 @@ FRAME = 24 + PAGE
 MESSAGE = re.compile(
     r"(?P<log>\S+-wal): damaged, (its header|a frame) at byte \d+ does not match its checksum, which no crash causes; "
     r"restore a backup\. To give up the reports after the undamaged part instead, keep a copy of the folder, and cut "
-    r"the log: (?P<cut>truncate --size=\d+ (?P=log))"
+    r"the log: (?P<cut>truncate -s \d+ (?P=log))"
 )
 
 

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -21,7 +20,7 @@ from starlette.types import Scope as Connection
 
 from ..pages.answers import Answer
 from ..pages.tables import TableAnswer
-from .answers import INFLUENCE, State, expect_enough, facts_beside
+from .answers import State, expect_enough
 from .collections import Collection
 from .collector import Collector, summary
 from .dashboard import Dashboard, problem_page
@@ -29,8 +28,7 @@ from .inbox import KEY_BYTES, Account, Outcome
 from .metrics import metrics_text
 from .openapi import openapi
 from .problems import ProblemError
-from .release import release_of
-from .requests import FOREVER, NO_COLLECTION, RETRY, STOPPING, as_file, collection_of, problem_of
+from .requests import FOREVER, NO_COLLECTION, RETRY, STOPPING, as_file, collection_of, facts_of, problem_of
 from .routes import Operation, all_operations, is_page
 from .sessions import COOKIE
 from .tokens import Scope
@@ -363,26 +361,16 @@ def _too_large() -> ProblemError:
 
 
 def _as_json(answer: Answer | TableAnswer, account: Account) -> tuple[bytes, str]:
-    content = replace(answer, beside=_facts(answer, account)).to_dict()
+    content = replace(answer, beside=facts_of(answer, account)).to_dict()
     return json.dumps(content, ensure_ascii=False, allow_nan=False).encode(), "application/json"
 
 
 def _as_csv(answer: Answer | TableAnswer, account: Account) -> tuple[bytes, str]:
-    told = _facts(answer, account)
-    columns = {"epsilon_per_report": told["epsilon_per_report"], INFLUENCE: None}
-    if told[INFLUENCE] is not None:
-        columns[INFLUENCE] = told[INFLUENCE]["count_moves_at_most"]
-    return as_file(".csv", replace(answer, beside=columns)), "text/csv"
+    return as_file(".csv", answer, account), "text/csv"
 
 
 def _as_parquet(answer: Answer | TableAnswer, account: Account) -> tuple[bytes, str]:
-    return as_file(".parquet", replace(answer, beside=_facts(answer, account))), "application/vnd.apache.parquet"
-
-
-def _facts(answer: Answer | TableAnswer, account: Account) -> dict[str, Any]:
-    made = answer.table if isinstance(answer, TableAnswer) else answer.estimates
-    release = release_of(account)
-    return facts_beside(answer.source.scheme, made.n) | ({} if release is None else {"release": release})
+    return as_file(".parquet", answer, account), "application/vnd.apache.parquet"
 
 
 def _tag(identity: str, tag: str) -> str:

@@ -230,7 +230,7 @@ class Dashboard:
             if answer is None:
                 raise ParameterError(f"items: {found.unasked}")
             kept = {"Content-Disposition": f'attachment; filename="estimates-{collection.id[:12]}{ending}"'}
-            return Response(as_file(ending, answer), headers=kept, media_type=media)
+            return Response(as_file(ending, answer, found.state.account), headers=kept, media_type=media)
 
         return await self._collector.errands.run(written)
 

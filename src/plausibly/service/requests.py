@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 
@@ -13,12 +15,13 @@ from ..pages.answers import Answer
 from ..pages.estimates import write_estimates
 from ..pages.table_files import write_table
 from ..pages.tables import TableAnswer
-from .answers import TooFewError, UnknownError
+from .answers import INFLUENCE, TooFewError, UnknownError, facts_beside
 from .collections import Collection
 from .collector import Collector
-from .inbox import FullError
+from .inbox import Account, FullError
 from .log import fault
 from .problems import ProblemError
+from .release import release_of
 
 FOREVER = "public, max-age=31536000, immutable"
 RETRY = {"Retry-After": "2"}
@@ -59,12 +62,25 @@ def problem_of(error: Exception) -> ProblemError:
     return ProblemError(500, "an error that should not happen; the log of the collector names it")
 
 
-def as_file(ending: str, answer: Answer | TableAnswer) -> bytes:
-    """The content of a file of an answer."""
+def facts_of(answer: Answer | TableAnswer, account: Account) -> dict[str, Any]:
+    """What belongs beside an answer: ε, the influence of fake reports, and how batches are released."""
+    made = answer.table if isinstance(answer, TableAnswer) else answer.estimates
+    release = release_of(account)
+    return facts_beside(answer.source.scheme, made.n) | ({} if release is None else {"release": release})
+
+
+def as_file(ending: str, answer: Answer | TableAnswer, account: Account) -> bytes:
+    """The content of a file of an answer, with the facts beside it; in CSV, those that are a number."""
+    facts = facts_of(answer, account)
+    if ending == ".csv":
+        influence = facts[INFLUENCE]
+        moves = None if influence is None else influence["count_moves_at_most"]
+        facts = {"epsilon_per_report": facts["epsilon_per_report"], INFLUENCE: moves}
+    told = replace(answer, beside=facts)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"estimates{ending}"
-        if isinstance(answer, TableAnswer):
-            write_table(path, answer)
+        if isinstance(told, TableAnswer):
+            write_table(path, told)
         else:
-            write_estimates(path, answer)
+            write_estimates(path, told)
         return path.read_bytes()

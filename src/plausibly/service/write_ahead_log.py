@@ -131,5 +131,5 @@ def _damaged(log: Path, place: int, part: str, kept: int) -> DamagedInboxError:
     return DamagedInboxError(
         f"{log}: damaged, {part} at byte {place} does not match its checksum, which no crash causes; restore a backup. "
         "To give up the reports after the undamaged part instead, keep a copy of the folder, and cut the log: "
-        f"truncate --size={kept} {shlex.quote(str(log))}"
+        f"truncate -s {kept} {shlex.quote(str(log))}"
     )
