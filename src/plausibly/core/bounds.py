@@ -22,7 +22,7 @@ _STEPS = 200
 
 
 def bennett(beyond: Any, variance: Any, most: Any) -> Floats:
-    """At most the chance that a sum of independent numbers exceeds its mean by ``beyond``.
+    """Upper bound on the chance that a sum of independent numbers exceeds its mean by ``beyond``.
 
     ``variance`` is at least that of the sum, and ``most`` at least how far each number can exceed its own mean.
     """
@@ -43,7 +43,7 @@ def bennett(beyond: Any, variance: Any, most: Any) -> Floats:
 
 
 def either_side(apart: Floats, variance: Floats, low: Floats, high: Floats) -> Floats:
-    """At most the chance that a sum of independent numbers is as far from its mean of 0, on either side.
+    """Upper bound on the chance that a sum of independent numbers is this far from its mean of 0, on either side.
 
     Each number is between ``low`` and ``high``.
     """
@@ -62,7 +62,10 @@ def variance_at_most(estimate: Floats, largest: Floats, spread: Floats, most: Fl
 
 
 def coins_chance(ones: int, coins: Sequence[tuple[int, float]]) -> float:
-    """At most the chance that coins show so many or so few ones, from the number and probability of each kind."""
+    """Upper bound on the chance that independent coins show a number of ones this far from the mean.
+
+    ``coins`` has the number of coins of each kind and their probability of a one.
+    """
     total = sum(number for number, _ in coins)
     mean = sum(number * chance for number, chance in coins)
     if ones > mean:
